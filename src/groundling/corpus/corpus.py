@@ -1,0 +1,123 @@
+"""Pictures, their captions in any number of languages, and the split each picture belongs to.
+
+A corpus does not know which files it came from; `formats/` and `builtin/` make one, everything after reads it.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+SPLITS = ("train", "dev", "test")
+ORIGINS = ("human", "translation", "machine")
+
+Strings = npt.NDArray[np.str_]
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Columns of equal length: one row per picture, one row per caption.
+
+    Attributes:
+        name: what tables and runs call this corpus.
+        pictures: one unique name per picture; where `root` is set, its path below `root`.
+        splits: the split of each picture: "train", "dev" or "test". A caption is in its picture's split.
+        owners: for each caption, the row of its picture.
+        languages: for each caption, its language code ("en", "zh", …).
+        texts: the captions as written.
+        origins: for each caption "human", "translation" or "machine".
+        root: the folder that holds the picture files; None where there are only precomputed features.
+        info: what else is worth keeping (licence notice, seed, `queries`: "first" where only the first caption of a
+            picture and language is a fair test query).
+
+    Within one picture and language the order of captions is meaningful: the first is the main one.
+    """
+
+    name: str
+    pictures: Strings
+    splits: Strings
+    owners: Integers
+    languages: Strings
+    texts: list[str]
+    origins: Strings
+    root: Path | None = None
+    info: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.splits) != len(self.pictures):
+            raise ValueError("splits and pictures differ in length")
+        if not len(self.owners) == len(self.languages) == len(self.texts) == len(self.origins):
+            raise ValueError("owners, languages, texts and origins differ in length")
+        if len(self.owners) and not (0 <= self.owners.min() and self.owners.max() < len(self.pictures)):
+            raise ValueError("a caption's owner is not a row of pictures")
+        if len(np.unique(self.pictures)) != len(self.pictures):
+            raise ValueError("two pictures share a name")
+
+    def __len__(self) -> int:
+        """The number of captions."""
+        return len(self.texts)
+
+    def all_languages(self) -> list[str]:
+        """Language codes, the one with most captions first; ties by name."""
+        counts = Counter(self.languages.tolist())
+        return sorted(counts, key=lambda code: (-counts[code], code))
+
+    def path(self, row: int) -> Path | None:
+        """The file of picture `row`, where the corpus has files."""
+        return None if self.root is None else self.root / str(self.pictures[row])
+
+    def keep_captions(self, keep: Mask) -> "Corpus":
+        """The same pictures with only the captions under the mask."""
+        rows = np.flatnonzero(keep)
+        return replace(
+            self,
+            owners=self.owners[rows],
+            languages=self.languages[rows],
+            texts=[self.texts[row] for row in rows],
+            origins=self.origins[rows],
+        )
+
+    def keep_pictures(self, keep: Mask) -> "Corpus":
+        """Only the pictures under the mask, and their captions; rows are numbered anew, order is kept."""
+        new_row = np.cumsum(keep) - 1
+        kept = self.keep_captions(keep[self.owners])
+        return replace(
+            kept, pictures=self.pictures[keep], splits=self.splits[keep], owners=new_row[kept.owners].astype(np.int64)
+        )
+
+    def split(self, name: str) -> "Corpus":
+        """One split, pictures and captions."""
+        return self.keep_pictures(self.splits == name)
+
+    def only(self, languages: list[str]) -> "Corpus":
+        """Captions in these languages; pictures left without a caption stay (they belong to the gallery)."""
+        return self.keep_captions(np.isin(self.languages, languages))
+
+    def first_captions(self) -> "Corpus":
+        """The first caption of each picture and language."""
+        keep = np.zeros(len(self), dtype=bool)
+        seen: set[tuple[int, str]] = set()
+        for row, key in enumerate(zip(self.owners.tolist(), self.languages.tolist(), strict=True)):
+            if key not in seen:
+                seen.add(key)
+                keep[row] = True
+        return self.keep_captions(keep)
+
+    def queries(self, captions: str | None = None) -> "Corpus":
+        """The captions that are fair test queries: "first", "all", or (None) what the corpus itself says."""
+        which = captions or self.info.get("queries", "all")
+        return self.first_captions() if which == "first" else self
+
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Split → number of pictures and of captions per language."""
+        table: dict[str, dict[str, int]] = {}
+        for split in SPLITS:
+            in_split = self.splits == split
+            languages = self.languages[in_split[self.owners]]
+            table[split] = {"pictures": int(in_split.sum()), **{x: int((languages == x).sum()) for x in self.all_languages()}}
+        return table

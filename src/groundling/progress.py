@@ -1,0 +1,75 @@
+"""Progress bars on standard error: a live bar with the time left on a terminal, a line now and then elsewhere."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+
+class Bar(Protocol):
+    """What a long job tells its watcher: how many units are done, and a few words about how it goes."""
+
+    def advance(self, units: int = 1, note: str = "") -> None: ...
+
+
+class _Silent:
+    def advance(self, units: int = 1, note: str = "") -> None:
+        pass
+
+
+class _Lines:
+    """For logs: one line every few seconds, never a carriage return."""
+
+    def __init__(self, title: str, total: int, every: float = 15.0) -> None:
+        self.title, self.total, self.every = title, total, every
+        self.done, self.start, self.last = 0, time.monotonic(), time.monotonic()
+
+    def advance(self, units: int = 1, note: str = "") -> None:
+        self.done += units
+        now = time.monotonic()
+        if now - self.last >= self.every:
+            self.last = now
+            left = (now - self.start) / max(self.done, 1) * (self.total - self.done)
+            print(f"{self.title}: {self.done}/{self.total}, {left:.0f} s left {note}".rstrip(), file=sys.stderr)
+
+
+_shown = False
+
+
+def show(enabled: bool) -> None:
+    """The command line turns progress on; the library stays silent by default."""
+    global _shown
+    _shown = enabled
+
+
+@contextmanager
+def bar(title: str, total: int, done: int = 0) -> Iterator[Bar]:
+    """A progress bar for `total` units, `done` of which were done before (a resumed job)."""
+    if not _shown:
+        yield _Silent()
+    elif not sys.stderr.isatty():
+        lines = _Lines(title, total)
+        lines.done = done
+        yield lines
+    else:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+        )
+        with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+            task = progress.add_task(title, total=total, completed=done, note="")
+
+            class _Live:
+                def advance(self, units: int = 1, note: str = "") -> None:
+                    progress.advance(task, units)
+                    if note:
+                        progress.update(task, note=note)
+
+            yield _Live()
