@@ -43,6 +43,10 @@ def show(enabled: bool) -> None:
     _shown = enabled
 
 
+def shown() -> bool:
+    return _shown
+
+
 @contextmanager
 def bar(title: str, total: int, done: int = 0) -> Iterator[Bar]:
     """A progress bar for `total` units, `done` of which were done before (a resumed job)."""

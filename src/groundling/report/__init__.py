@@ -1,0 +1,26 @@
+"""What people look at: tables, charts, the picture sheet, and the page of a run."""
+
+from groundling.report.numbers import Measured, mean_and_deviation
+from groundling.report.page import render, render_markdown, write
+from groundling.report.plots import Bars, Series, bar_chart, line_chart
+from groundling.report.sheet import picture_sheet, thumbnail
+from groundling.report.table import Column, Table
+from groundling.report.tables import recall_table, results_table
+
+__all__ = [
+    "Bars",
+    "Column",
+    "Measured",
+    "Series",
+    "Table",
+    "bar_chart",
+    "line_chart",
+    "mean_and_deviation",
+    "picture_sheet",
+    "recall_table",
+    "render",
+    "render_markdown",
+    "results_table",
+    "thumbnail",
+    "write",
+]

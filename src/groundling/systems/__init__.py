@@ -1,0 +1,27 @@
+"""Systems by name: `systems.make({"name": "lessons", "dimensions": 512})`."""
+
+from typing import Any
+
+from groundling.errors import UserError, did_you_mean
+from groundling.settings import check
+from groundling.systems.bag import Bag
+from groundling.systems.base import System, Towers
+from groundling.systems.lessons import Lessons
+from groundling.systems.vse import VSE
+
+SYSTEMS: dict[str, type[System]] = {system.name: system for system in (VSE, Lessons, Bag)}
+
+
+def get(name: str) -> type[System]:
+    if name not in SYSTEMS:
+        raise UserError(f'no system is called "{name}"{did_you_mean(name, SYSTEMS)}')
+    return SYSTEMS[name]
+
+
+def make(values: dict[str, Any]) -> System:
+    """The system that a recipe's `system:` part describes."""
+    kind = get(str(values.get("name", "lessons")))
+    return kind(check(kind.Settings, values, f"system {kind.name}"))
+
+
+__all__ = ["SYSTEMS", "System", "Towers", "get", "make"]

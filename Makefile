@@ -1,0 +1,32 @@
+# Two commands do all the set-up on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+RUN    := $(VENV)/bin
+
+.PHONY: demo test lint format clean
+.DEFAULT_GOAL := demo
+
+# constraints.txt pins torch to a CPU build's version; without it pip would fetch gigabytes of GPU libraries.
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(RUN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[demo,cjk,dev]'
+	touch $@
+
+demo: $(VENV)/installed  ## train a model in fifteen languages on emoji and write its report
+	$(RUN)/groundling demo
+
+test: $(VENV)/installed  ## all tests
+	$(RUN)/python -m pytest --numprocesses 2
+
+lint: $(VENV)/installed  ## style, types, and the direction of imports
+	$(RUN)/ruff check .
+	$(RUN)/ruff format --check .
+	$(RUN)/mypy
+	$(RUN)/lint-imports
+
+format: $(VENV)/installed
+	$(RUN)/ruff check --fix .
+	$(RUN)/ruff format .
+
+clean:
+	rm -rf $(VENV) runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

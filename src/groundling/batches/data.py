@@ -1,0 +1,56 @@
+"""What training reads, as arrays: captions as tokens, pictures as features, both resident on the device."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from groundling.corpus import Corpus
+from groundling.text import Tokeniser
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """One split of a corpus, ready for batches.
+
+    Attributes:
+        ids: [captions, longest] int32 on the device, padded with 0.
+        lengths: [captions] on the host (batches are put together there); `device_lengths` is its copy on the device.
+        owners: [captions] on the host, the picture of each caption.
+        languages: [captions] on the host, a number into `codes`.
+        device_owners, device_texts: [captions] on the device, the picture and a number for the text of each caption, by
+            which pairs that match in truth can be told.
+        features: [pictures, dim] float32 on the device.
+    """
+
+    ids: Tensor
+    device_lengths: Tensor
+    device_owners: Tensor
+    device_texts: Tensor
+    features: Tensor
+    lengths: npt.NDArray[np.int64]
+    owners: npt.NDArray[np.int64]
+    languages: npt.NDArray[np.int64]
+    codes: Sequence[str]
+
+    @staticmethod
+    def build(
+        corpus: Corpus, features: npt.NDArray[np.float32], tokeniser: Tokeniser, device: torch.device
+    ) -> "TrainingData":
+        tokens = tokeniser.encode(corpus.texts, corpus.languages.tolist())
+        codes, languages = np.unique(corpus.languages, return_inverse=True)
+        _, texts = np.unique(np.array(corpus.texts, dtype=object), return_inverse=True)
+        return TrainingData(
+            ids=torch.from_numpy(tokens.ids).to(device),
+            device_lengths=torch.from_numpy(tokens.lengths).to(device),
+            device_owners=torch.from_numpy(corpus.owners).to(device),
+            device_texts=torch.from_numpy(texts.astype(np.int64)).to(device),
+            features=torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32)).to(device),
+            lengths=tokens.lengths,
+            owners=corpus.owners,
+            languages=languages.astype(np.int64),
+            codes=codes.tolist(),
+        )

@@ -1,0 +1,110 @@
+"""Which batch comes at which step: a language's picture–caption batch, or a batch of caption pairs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from groundling.batches.data import TrainingData
+from groundling.batches.pairs import CaptionPairs
+from groundling.batches.stream import Stream
+from groundling.errors import UserError
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Matching rows: caption `captions[i]` belongs with picture `partners[i]`, or with caption `partners[i]`.
+
+    `longest` is the number of entries of the longest caption in it: what is beyond is padding and never looked at.
+    """
+
+    kind: Literal["picture", "caption"]
+    captions: Rows
+    partners: Rows
+    longest: int
+
+
+class Sampler(Protocol):
+    """Batches in the order of steps, from a position that can be written down."""
+
+    state: list[int]
+
+    def batch(self, step: int) -> Batch: ...
+
+    def epoch(self) -> float: ...
+
+
+class LanguageSampler:
+    """Seed 002, Figure 2: with probability p a batch of one language, drawn evenly, against its pictures; otherwise a
+    batch of caption pairs across languages.
+
+    With `groups` of several languages each, a batch mixes the languages of the group it draws.
+    """
+
+    def __init__(
+        self,
+        data: TrainingData,
+        batch_size: int,
+        seed: int,
+        groups: Sequence[Sequence[str]],
+        pair_probability: float = 0.0,
+        pool: int = 64,
+    ) -> None:
+        self.data, self.seed, self.pair_probability = data, seed, pair_probability
+        self.rows: list[Rows] = []
+        for group in groups:
+            numbers = [data.codes.index(code) for code in group]
+            self.rows.append(np.flatnonzero(np.isin(data.languages, numbers)))
+        self.streams = [
+            Stream(len(rows), batch_size, lambda places, rows=rows: data.lengths[rows[places]], [seed, number], pool)
+            for number, rows in enumerate(self.rows)
+        ]
+        self.pairs: CaptionPairs | None = None
+        if pair_probability > 0:
+            self.pairs = CaptionPairs(data.owners, data.languages)
+            if not len(self.pairs):
+                raise UserError(
+                    "no picture has captions in two languages, so there are no caption pairs; set system.caption_pairs=0"
+                )
+            self.streams.append(Stream(len(self.pairs), batch_size, self._pair_lengths, [seed, len(groups)], pool))
+        self.drawn = [0] * len(self.streams)
+
+    def _pair_lengths(self, numbers: Rows) -> Rows:
+        assert self.pairs is not None
+        first, second = self.pairs.rows(numbers)
+        return np.maximum(self.data.lengths[first], self.data.lengths[second])
+
+    def batch(self, step: int) -> Batch:
+        """The batch of this step. Steps must be asked for in order; `state` is the place between two steps."""
+        choice = np.random.default_rng([self.seed, 2**32 - 1, step])
+        pairs = self.pairs is not None and choice.random() < self.pair_probability
+        stream = len(self.rows) if pairs else int(choice.integers(len(self.rows)))
+        places = self.streams[stream].batch(self.drawn[stream])
+        self.drawn[stream] += 1
+        if pairs:
+            assert self.pairs is not None
+            first, second = self.pairs.rows(places)
+            swap = choice.random(len(first)) < 0.5  # both languages of a pair stand on either side
+            longest = int(self._pair_lengths(places).max())
+            return Batch("caption", np.where(swap, second, first), np.where(swap, first, second), longest)
+        captions = self.rows[stream][places]
+        return Batch("picture", captions, self.data.owners[captions], int(self.data.lengths[captions].max()))
+
+    @property
+    def state(self) -> list[int]:
+        return list(self.drawn)
+
+    @state.setter
+    def state(self, drawn: list[int]) -> None:
+        if len(drawn) != len(self.streams):
+            raise ValueError("this position belongs to another sampler")
+        self.drawn = list(drawn)
+
+    def epoch(self) -> float:
+        """How often the captions have been gone through, on average over the languages."""
+        streams = range(len(self.rows))
+        return float(np.mean([self.drawn[n] / self.streams[n].per_epoch for n in streams]))

@@ -1,0 +1,40 @@
+"""The list of commands."""
+
+from typing import Annotated
+
+import typer
+
+import groundling
+from groundling.cli import corpus, demo, evaluate, features, recipes, reproduce, train
+from groundling.progress import show
+
+app = typer.Typer(
+    help="Teach an image–text model your language: train, compare and use compact multilingual image–text models.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"groundling {groundling.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+) -> None:
+    show(not quiet)
+
+
+app.command("demo")(demo.demo)
+app.add_typer(corpus.app, name="corpus", help="List, build and inspect corpora of pictures and captions.")
+app.command("features")(features.features)
+app.command("train")(train.train)
+app.command("evaluate")(evaluate.evaluate)
+app.command("reproduce")(reproduce.reproduce)
+app.command("recipes")(recipes.recipes)

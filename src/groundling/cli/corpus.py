@@ -1,0 +1,79 @@
+"""groundling corpus list | build | inspect"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from groundling.cli.output import AsJson, Data, print_json, print_table, print_words
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+Name = Annotated[str, typer.Argument(help="A corpus by name, a corpus folder, or a captions table (JSONL, CSV, Parquet).")]
+
+
+@app.command("list")
+def list_corpora(as_json: AsJson = False) -> None:
+    """The corpora that are known by name."""
+    from groundling.corpus import catalogue
+
+    known = catalogue.names()
+    if as_json:
+        return print_json([{"name": name, "description": about, "needs": needs} for name, about, needs in known])
+    print_words("Corpora", ["name", "what it is", "needs"], [list(row) for row in known])
+
+
+@app.command("build")
+def build(
+    source: Name,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The corpus folder to write.")],
+    split: Annotated[str | None, typer.Option(help="For emoji: concept (default) or artist.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad row or unreadable picture.")] = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check pictures and captions and write them as a corpus folder.
+
+    Bad rows and unreadable pictures are listed and left out; with --strict they stop the build and nothing is written.
+    """
+    from groundling.corpus import catalogue, inspect, storage
+
+    corpus, problems = catalogue.load_with_report(source, data=data, split=split, strict=strict)
+    storage.save(corpus, out)
+    if as_json:
+        return print_json({"folder": str(out), "problems": problems, **inspect.describe(corpus)})
+    for problem in problems[:20]:
+        typer.echo(problem, err=True)
+    if problems:
+        more = f" ({len(problems) - 20} more not shown)" if len(problems) > 20 else ""
+        typer.echo(f"{len(problems)} problems, left out{more}", err=True)
+    _print_counts(corpus.counts(), corpus.name)
+    print(f"Written to {out}")
+
+
+@app.command("inspect")
+def inspect_corpus(
+    source: Name,
+    split: Annotated[str | None, typer.Option(help="For emoji: concept (default) or artist.")] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Counts by split and language, lengths, origins, and what leaks from the training into the test split."""
+    from groundling.corpus import catalogue, inspect
+
+    corpus = catalogue.load(source, data=data, split=split)
+    facts = {**inspect.describe(corpus), "leaks": inspect.leaks(corpus)}
+    if as_json:
+        return print_json(facts)
+    _print_counts(corpus.counts(), corpus.name)
+    for line in inspect.summary(facts):
+        print(line)
+
+
+def _print_counts(counts: dict[str, dict[str, int]], name: str) -> None:
+    from groundling.report.tables import Column, Table
+
+    columns = list(dict.fromkeys(column for row in counts.values() for column in row))
+    rows = [[split, *(float(row.get(column, 0)) for column in columns)] for split, row in counts.items()]
+    headings = [Column("split", text=True), *(Column(column, decimals=0) for column in columns)]
+    print_table(Table(f"Corpus {name}: pictures, and captions by language", headings, rows))

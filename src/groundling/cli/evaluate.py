@@ -1,0 +1,68 @@
+"""groundling evaluate"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from groundling.cli.output import AsJson, Data, Device, print_json, print_table
+
+
+def evaluate(
+    run: Annotated[Path | None, typer.Argument(help="The folder of a trained run.")] = None,
+    split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
+    captions: Annotated[
+        str | None, typer.Option(help="Which captions are queries: first or all; the corpus knows when left out.")
+    ] = None,
+    corpus: Annotated[str | None, typer.Option(help="Evaluate on another corpus than the run's own.")] = None,
+    vectors: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="P.npy C.npy", help="Score anybody's vectors of pictures and of captions instead of a run."),
+    ] = None,
+    owners: Annotated[Path | None, typer.Option(help="With --vectors: the row of each caption's picture, O.npy.")] = None,
+    data: Data = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Exact retrieval results in both directions: R@1/5/10, median and mean rank, rsum, mR, by language.
+
+    For a run, also writes evaluation.json, ranks.safetensors and (on the test split) report.html and report.md into it.
+    """
+    from groundling.errors import UserError
+
+    if (run is None) == (vectors is None):
+        raise UserError("give either a run folder or --vectors P.npy C.npy --owners O.npy")
+    if vectors is not None:
+        if owners is None:
+            raise UserError("--vectors needs --owners O.npy, the row of each caption's picture")
+        from groundling.evaluation.vectors import evaluate_vectors
+
+        result = evaluate_vectors(vectors[0], vectors[1], owners)
+        return print_json(result) if as_json else _show_vectors(result)
+    if owners is not None:
+        raise UserError("--owners goes with --vectors")
+    assert run is not None
+    if split not in ("train", "dev", "test"):
+        raise UserError(f'--split: "{split}" is not train, dev or test')
+    if captions not in (None, "first", "all"):
+        raise UserError(f'--captions: "{captions}" is not first or all')
+    from groundling.report.run_report import evaluate_run
+
+    result, page = evaluate_run(run, split, captions, corpus, data, device)
+    if as_json:
+        return print_json(result)
+    show_result(result)
+    if page:
+        print(f"Report: {page}")
+
+
+def show_result(result: dict[str, Any]) -> None:
+    from groundling.report.tables import recall_table
+
+    print_table(recall_table(result))
+
+
+def _show_vectors(result: dict[str, Any]) -> None:
+    from groundling.report.tables import recall_table
+
+    print_table(recall_table({"corpus": "vectors", "languages": {"": result}}))

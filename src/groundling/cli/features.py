@@ -1,0 +1,47 @@
+"""groundling features"""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from groundling.cli.output import AsJson, Data, print_json
+
+
+def features(
+    corpus: Annotated[str, typer.Argument(help="A corpus by name, a corpus folder, or a captions table.")],
+    backbone: Annotated[str, typer.Option(help="The frozen picture network.")] = "efficientnet-lite0",
+    size: Annotated[int | None, typer.Option(help="Pixels per side; the backbone's own when left out.")] = None,
+    mirror: Annotated[bool, typer.Option("--mirror", help="Average with the features of the mirror image.")] = False,
+    split: Annotated[str | None, typer.Option(help="For emoji: concept (default) or artist.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Stop at the first unreadable picture.")] = False,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write FOLDER/features.npy and names.txt.")] = None,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compute and cache the picture features of a corpus; what is cached already is not computed again."""
+    from groundling.corpus import catalogue
+    from groundling.settings import FeatureSettings, check
+    from groundling.vision.features import features_for, save_precomputed
+
+    settings = check(FeatureSettings, {"backbone": backbone, "size": size, "mirror": mirror}, "features")
+    loaded = catalogue.load(corpus, data=data, split=split)
+    started = time.monotonic()
+    vectors, usable = features_for(loaded, settings, strict=strict)
+    skipped = [str(name) for name in loaded.pictures[~usable]]
+    if out is not None:
+        save_precomputed(out, vectors[usable], [str(name) for name in loaded.pictures[usable]])
+    facts = {
+        "corpus": loaded.name,
+        "backbone": backbone,
+        "pictures": int(usable.sum()),
+        "dimensions": int(vectors.shape[1]),
+        "skipped": skipped,
+        "seconds": round(time.monotonic() - started, 1),
+    }
+    if as_json:
+        return print_json(facts)
+    for name in skipped[:20]:
+        typer.echo(f"{name}: cannot be read, skipped", err=True)
+    print(f"{facts['pictures']} pictures × {facts['dimensions']} ({backbone}), {len(skipped)} skipped, {facts['seconds']} s")

@@ -1,0 +1,36 @@
+"""What a command prints: a table for people, or JSON for programs."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from groundling.report.tables import Table
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables.")]
+Data = Annotated[
+    Path | None, typer.Option("--data", help="Folder of published data sets (f8k7, multi30k, …).", envvar="GROUNDLING_DATA")
+]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:0.")]
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def print_words(title: str, columns: list[str], rows: list[list[str]]) -> None:
+    """A plain table of words."""
+    from groundling.report.tables import Column, Table
+
+    print_table(Table(title, [Column(name, text=True) for name in columns], rows))
+
+
+def print_table(table: "Table") -> None:
+    from rich.console import Console
+
+    console = Console()
+    # A pipe has no width of its own; cutting columns there would lose numbers.
+    console.width = console.width if console.is_terminal else max(console.width, 160)
+    console.print(table.terminal())

@@ -1,0 +1,83 @@
+"""groundling recipes, and how a command finds the recipe it is asked for."""
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from groundling.cli.output import AsJson, print_json, print_words
+from groundling.errors import UserError, did_you_mean
+from groundling.settings import Recipe, check, override, read_yaml
+
+
+def builtin() -> dict[str, Path]:
+    """Recipes that come with groundling, by name: `emoji/demo` → its file."""
+    folder = Path(str(resources.files("groundling"))) / "recipes"
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.yaml"))}
+
+
+def find(name: str) -> Path:
+    """The file of a recipe given by path or by name."""
+    if name.endswith((".yaml", ".yml")):
+        return Path(name)
+    known = builtin()
+    if name not in known:
+        raise UserError(f'no recipe is called "{name}"{did_you_mean(name, known)}')
+    return known[name]
+
+
+def resolve(name: str | None, corpus: str | None, system: str | None, assignments: list[str]) -> Recipe:
+    """The recipe by name or file, changed by what stands on the command line."""
+    if name is None and corpus is None:
+        raise UserError("name a recipe (`groundling recipes` lists them) or a corpus with --corpus")
+    values: dict[str, Any] = read_yaml(find(name)) if name else {}
+    if "cells" in values:
+        raise UserError(f"{name} is a table of recipes; run it with `groundling reproduce {name}`")
+    if corpus is not None:
+        values["corpus"] = {**_group(values, "corpus"), "name": corpus}
+    if system is not None:
+        values["system"] = {"name": system}
+    return check(Recipe, override(values, assignments), name or "settings")
+
+
+def _group(values: dict[str, Any], key: str) -> dict[str, Any]:
+    group = values.get(key)
+    return group if isinstance(group, dict) else {}
+
+
+def recipes(
+    name: Annotated[str | None, typer.Argument(help="Show this recipe or system in full.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the recipes, tables and systems that come with groundling, or show one."""
+    from groundling.systems import SYSTEMS
+
+    if name in SYSTEMS:
+        return _show_system(name, as_json)
+    if name is not None:
+        values = read_yaml(find(name))
+        return print_json(values) if as_json else print(find(name).read_text(encoding="utf-8"))
+    listed = []
+    for key, path in builtin().items():
+        values = read_yaml(path)
+        kind = "table" if "cells" in values else "recipe"
+        listed.append({"name": key, "kind": kind, "about": str(values.get("title", ""))})
+    listed += [{"name": key, "kind": "system", "about": system.paper} for key, system in SYSTEMS.items()]
+    if as_json:
+        return print_json(listed)
+    print_words("Recipes, tables and systems", ["name", "kind", "about"], [list(row.values()) for row in listed])
+
+
+def _show_system(name: str, as_json: bool) -> None:
+    from groundling.systems import get
+
+    system = get(name)
+    if as_json:
+        return print_json(system.Settings.model_json_schema())
+    rows = [
+        [key, str(field.default), field.description or ""]
+        for key, field in system.Settings.model_fields.items()
+        if key != "name"
+    ]
+    print_words(f"System {name} ({system.paper})", ["setting", "default", "what it does"], rows)

@@ -1,0 +1,45 @@
+"""groundling reproduce"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from groundling.cli.output import AsJson, Data, Device, print_json, print_table
+
+
+def reproduce(
+    table: Annotated[str, typer.Argument(help="A table by name (`groundling recipes`) or a YAML file.")],
+    seeds: Annotated[list[int] | None, typer.Option("--seed", help="Train with these seeds (repeatable).")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where runs and results go; runs/TABLE when left out.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Trainings at the same time.")] = 1,
+    keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Keep the weights of every training.")] = False,
+    data: Data = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Train and evaluate every cell of a table with several seeds; print it as mean ± deviation.
+
+    Cells that are done are not trained again: a table that was stopped goes on where it was.
+    """
+    from groundling.cli.recipes import find
+    from groundling.errors import UserError
+    from groundling.experiments.results import how_it_was_made, summarise
+    from groundling.experiments.runner import run_cells
+    from groundling.experiments.table import TableSettings, cells
+    from groundling.report.experiment import experiment_table, write_experiment
+    from groundling.settings import check, read_yaml
+
+    values = read_yaml(find(table))
+    if "cells" not in values:
+        raise UserError(f"{table} is one recipe; train it with `groundling train {table}`")
+    settings = check(TableSettings, values, table)
+    folder = out or Path("runs") / table.removesuffix(".yaml")
+    results = run_cells(list(cells(settings, seeds)), folder, data, device, jobs, keep_weights)
+    summary = summarise(settings, results, seeds)
+    made = how_it_was_made(f"groundling reproduce {table}", results)
+    page = write_experiment(folder, settings.about, settings.languages, summary, made)
+    if as_json:
+        return print_json(summary)
+    print_table(experiment_table(summary, settings.languages))
+    print(f"Written to {page}")

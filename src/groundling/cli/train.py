@@ -1,0 +1,56 @@
+"""groundling train"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from groundling.cli.output import AsJson, Data, Device, print_json
+
+
+def train(
+    recipe: Annotated[
+        str | None, typer.Argument(help="A recipe: a YAML file, or one by name (`groundling recipes`).")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The run folder; runs/NAME when left out.")] = None,
+    corpus: Annotated[str | None, typer.Option(help="Train on this corpus (a name, folder or captions table).")] = None,
+    system: Annotated[str | None, typer.Option(help="Train this system (`groundling recipes`).")] = None,
+    assign: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a setting: --set training.seed=1 (repeatable).")
+    ] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on with this run, killed or interrupted, from its checkpoint.")] = None,
+    data: Data = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Train a model; evaluate it with `groundling evaluate RUN` afterwards.
+
+    Examples: `groundling train emoji/demo`, `groundling train --corpus my-corpus --system lessons --out runs/mine`,
+    `groundling train --resume runs/mine`.
+    """
+    from groundling.cli.recipes import resolve
+    from groundling.dataset import Dataset
+    from groundling.errors import UserError
+    from groundling.files import read_json
+    from groundling.run import Run
+    from groundling.training import train as run_training
+
+    if resume is not None:
+        if recipe or corpus or system or assign or out:
+            raise UserError("--resume takes the run's own recipe; leave the other settings out")
+        if not Run(resume).recipe_file.exists():
+            raise UserError(f"{resume}: no run to resume here (there is no recipe.json)")
+        chosen, folder = Run(resume).recipe(), resume
+    else:
+        chosen = resolve(recipe, corpus, system, assign or [])
+        folder = out or Path("runs") / chosen.name
+    dataset = Dataset.load(chosen.corpus, chosen.features, data)
+    run = run_training(chosen, dataset, folder, resume=resume is not None, device=device)
+    facts = {"run": str(run.folder), **read_json(run.facts_file)}
+    if as_json:
+        return print_json(facts)
+    print(
+        f"{run.folder}: {facts['steps']} steps in {facts['seconds']:.0f} s, best validation "
+        f"{facts['best_score']:.1f} (rsum) at step {facts['best_step']}, {facts['parameters']:,} parameters"
+    )
+    print(f"Next: groundling evaluate {run.folder}")

@@ -1,0 +1,110 @@
+"""Every way to name a corpus: a folder that was saved, a public corpus, or a table of your own."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from groundling.corpus import storage
+from groundling.corpus.corpus import Corpus
+from groundling.corpus.formats import f8k7, flickr8k, karpathy, multi30k, table
+from groundling.errors import UserError, did_you_mean
+from groundling.files import cache_folder
+
+DATA_VARIABLE = "GROUNDLING_DATA"
+
+
+class Entry(NamedTuple):
+    """A public corpus: what it is, where below the data folder its files lie, and its reader."""
+
+    about: str
+    below: str
+    read: Callable[[Path], Corpus]
+
+
+_ENTRIES = {
+    "f8k7": Entry("7,390 Flickr8k photos, captions in en de zh pt ar fr cs", "f8k7", f8k7.read),
+    "multi30k-task1": Entry(
+        "31,014 Flickr30k photos, one caption in en and its translation to de fr cs",
+        "multi30k",
+        lambda data: multi30k.read(data, task=1),
+    ),
+    "multi30k-task2": Entry(
+        "31,014 Flickr30k photos, five independent captions in en and in de",
+        "multi30k",
+        lambda data: multi30k.read(data, task=2),
+    ),
+    "multi30k-task1-raw": Entry(
+        "the same as multi30k-task1, the captions as they were written",
+        "multi30k",
+        lambda data: multi30k.read(data, task=1, text="raw"),
+    ),
+    "multi30k-task2-raw": Entry(
+        "the same as multi30k-task2, the captions as they were written",
+        "multi30k",
+        lambda data: multi30k.read(data, task=2, text="raw"),
+    ),
+    "flickr8k": Entry("8,000 photos, five captions in en", "flickr8k", flickr8k.read),
+    "flickr30k-karpathy": Entry(
+        "31,014 photos, five captions in en, Karpathy's splits",
+        "flickr30k",
+        lambda data: karpathy.read(data, "flickr30k"),
+    ),
+    "coco-karpathy": Entry(
+        "123,287 photos, five captions in en, Karpathy's splits", "coco", lambda data: karpathy.read(data, "coco")
+    ),
+}
+_EMOJI = ("emoji", "emoji drawings and their names in many languages, made on this machine", "")
+
+
+def names() -> list[tuple[str, str, str]]:
+    """(name, one-line description, what it needs below the data folder; "" for nothing)."""
+    return [_EMOJI, *((name, entry.about, f"{entry.below}/") for name, entry in _ENTRIES.items())]
+
+
+def load(name_or_path: str, data: Path | None = None, *, split: str | None = None, strict: bool = False) -> Corpus:
+    """The corpus under a public name, in a folder that was saved, or in a table of your own.
+
+    A public name wins over a folder of that name that was not saved by groundling: write ./f8k7 for the folder.
+    `data` is where the files of public corpora lie, $GROUNDLING_DATA if not given. `split` is the way to split emoji.
+    `strict` makes the first bad row or picture of a table an error; else they are left out.
+    """
+    return load_with_report(name_or_path, data, split=split, strict=strict)[0]
+
+
+def load_with_report(
+    name_or_path: str, data: Path | None = None, *, split: str | None = None, strict: bool = False
+) -> tuple[Corpus, list[str]]:
+    """The same, and a sentence for each row and picture that was left out, which only tables have."""
+    if split is not None and name_or_path != "emoji":
+        raise UserError(f'"{name_or_path}" comes with its own splits; a way to split ("{split}") is for emoji only')
+    path = Path(name_or_path).expanduser()
+    if path.is_dir() and storage.is_saved(path):
+        return storage.load(path), []
+    if name_or_path == "emoji":
+        from groundling.corpus.builtin import emoji
+
+        return emoji.build(cache_folder() / "emoji", split=split or "concept"), []
+    if name_or_path in _ENTRIES:
+        entry = _ENTRIES[name_or_path]
+        return entry.read(_data_folder(name_or_path, entry, data)), []
+    if path.exists():
+        corpus, report = table.read(path, strict=strict)
+        return corpus, report.sentences()
+    known = [name for name, _, _ in names()]
+    raise UserError(f'no corpus, file or folder named "{name_or_path}"{did_you_mean(name_or_path, known)}')
+
+
+def _data_folder(name: str, entry: Entry, data: Path | None) -> Path:
+    if data is None:
+        named = os.environ.get(DATA_VARIABLE)
+        if not named:
+            raise UserError(
+                f'the corpus "{name}" needs its files: give --data, or set {DATA_VARIABLE}, '
+                f"to the folder that holds {entry.below}/"
+            )
+        data = Path(named)
+    data = data.expanduser()
+    if not data.is_dir():
+        raise UserError(f"{data}: no such folder; --data or {DATA_VARIABLE} names the one that holds {entry.below}/")
+    return data

@@ -1,0 +1,146 @@
+"""The plain format for your own data: a table with one row per caption, or text files beside the pictures.
+
+Columns: picture (a path relative to the table), language, text, and, where you have them, split and origin.
+"""
+
+import hashlib
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groundling.corpus.corpus import Corpus
+from groundling.corpus.formats import checks
+from groundling.corpus.formats.builder import Builder
+from groundling.corpus.formats.checks import BadRow
+from groundling.corpus.formats.pictures import PictureFolder, picture_files, unreadable
+from groundling.corpus.formats.rows import KINDS, Row, kind_of, read_rows
+from groundling.corpus.formats.sidecars import read_sidecars, sidecars
+from groundling.corpus.formats.skipped import Report
+from groundling.errors import UserError
+
+
+def read(path: Path, strict: bool = False, check_pictures: bool = True) -> tuple[Corpus, Report]:
+    """The corpus in a table file or a folder, and what was skipped.
+
+    Bad rows and unreadable pictures are skipped and listed in the report; `strict` makes the first of them an error.
+    `check_pictures` decodes every picture once; without it a picture only has to be there.
+    """
+    path = path.expanduser()
+    if not path.exists():
+        raise UserError(f"{path}: no such file or folder")
+    report = Report()
+    table = _table_in(path) if path.is_dir() else path
+    root = (table.parent if table else path).resolve()
+    collector = _Collector(_corpus_name(table or path), root, report)
+    rows = ((table.name, row) for row in read_rows(table)) if table else read_sidecars(path)
+    for file, row in rows:
+        collector.add(file, row)
+    source = table or path
+    if table is None:
+        _note_bare_pictures(root, collector, report)
+    if strict:
+        report.stop_if_bad()
+    if not len(collector.builder):
+        first = f"; the first problem is {report.problems[0]}" if report.problems else ""
+        raise UserError(f"{source}: no usable row{first}")
+    corpus = collector.corpus({"source": source.name})
+    if check_pictures:
+        corpus = _without_unreadable(corpus, report)
+        if strict:
+            report.stop_if_bad()
+        if not len(corpus):
+            raise UserError(f"{source}: no picture can be read; the first problem is {report.problems[0]}")
+    if report.bad:
+        skipped = {"rows": report.bad_rows, "pictures": report.bad_pictures, "captions": report.lost_captions}
+        corpus = replace(corpus, info={**corpus.info, "skipped": skipped})
+    return corpus, report
+
+
+def hashed_split(picture: str) -> str:
+    """80/10/10 by a hash of the picture's name: the same on every machine, and unchanged when pictures are added."""
+    percent = int.from_bytes(hashlib.sha256(picture.encode("utf-8")).digest()[:8]) % 100
+    return "train" if percent < 80 else "dev" if percent < 90 else "test"
+
+
+class _Collector:
+    """Takes rows, keeps the good ones, reports the bad ones."""
+
+    def __init__(self, name: str, root: Path, report: Report) -> None:
+        self.builder = Builder(name)
+        self.root, self.report = root, report
+        self.folder = PictureFolder(root)
+        self.said: dict[str, tuple[str, str]] = {}  # picture → its split and where that was said
+
+    def add(self, file: str, row: Row) -> None:
+        where = f"{file}:{row.line}" if row.line else file
+        self.report.rows += 1
+        try:
+            if row.problem:
+                raise BadRow(row.problem)
+            self._add(where, row.fields)
+        except BadRow as problem:
+            self.report.bad_row(f"{where}: {problem}")
+
+    def _add(self, where: str, fields: dict[str, Any]) -> None:
+        picture = checks.picture_name(checks.needed_field(fields, "picture"))
+        language = checks.language_code(checks.needed_field(fields, "language"))
+        text = checks.caption_text(checks.needed_field(fields, "text"))
+        split = checks.optional_field(fields, "split")
+        split = checks.split_name(split) if split else ""
+        origin = checks.origin_name(checks.optional_field(fields, "origin") or "human")
+        self.folder.require(picture)
+        if split:
+            earlier, place = self.said.setdefault(picture, (split, where))
+            if earlier != split:
+                raise BadRow(f'picture "{picture}" is in split "{split}" here and in "{earlier}" at {place}')
+        self.builder.caption(self.builder.picture(picture, ""), language, text, origin)
+
+    def corpus(self, info: dict[str, Any]) -> Corpus:
+        corpus = self.builder.corpus(self.root, info)
+        names: list[str] = corpus.pictures.tolist()
+        splits = [self.said[name][0] if name in self.said else hashed_split(name) for name in names]
+        self.report.hashed = sum(name not in self.said for name in names)
+        return replace(corpus, splits=np.array(splits, dtype=np.str_))
+
+
+def _table_in(folder: Path) -> Path | None:
+    """The one table named captions.* in the folder; None where the captions lie beside the pictures."""
+    files = sorted(path for path in folder.iterdir() if path.is_file() and kind_of(path))
+    tables = [path for path in files if path.name.lower().startswith("captions.")]
+    if len(tables) > 1:
+        raise UserError(f"{folder}: holds {tables[0].name} and {tables[1].name}; give the one to read by its name")
+    if tables:
+        return tables[0]
+    if not sidecars(folder):
+        kinds = ", ".join(f".{kind}" for kind in KINDS)
+        hint = f" (to read {files[0].name}, give its name)" if files else ""
+        raise UserError(f'{folder}: no captions table ({kinds}) and no "name.<language>.txt" beside pictures{hint}')
+    return None
+
+
+def _corpus_name(source: Path) -> str:
+    """The table's name, or its folder's where the table is just called captions.*"""
+    source = source.resolve()
+    name = source.name if source.is_dir() else source.name.split(".")[0]
+    return source.parent.name if name.lower() in ("captions", "") else name
+
+
+def _note_bare_pictures(root: Path, collector: _Collector, report: Report) -> None:
+    for picture in picture_files(root):
+        if picture not in collector.builder:
+            report.bad_picture(f"{picture}: no usable caption beside it")
+
+
+def _without_unreadable(corpus: Corpus, report: Report) -> Corpus:
+    if corpus.root is None:
+        return corpus
+    bad = unreadable(corpus.root, corpus.pictures.tolist())
+    if not bad:
+        return corpus
+    captions = Counter(corpus.pictures[corpus.owners].tolist())
+    for name, reason in bad.items():
+        report.bad_picture(f"{name}: unreadable picture ({reason})", captions[name])
+    return corpus.keep_pictures(~np.isin(corpus.pictures, list(bad)))

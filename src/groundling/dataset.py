@@ -1,0 +1,42 @@
+"""The corpus and the features that a recipe names, loaded and matched row by row."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from groundling.corpus import Corpus, catalogue
+from groundling.errors import UserError, did_you_mean
+from groundling.settings import CorpusSettings, FeatureSettings
+from groundling.vision.features import features_for
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A corpus and one feature vector per picture, in the same order."""
+
+    corpus: Corpus
+    features: npt.NDArray[np.float32]
+
+    def split(self, name: str) -> "Dataset":
+        return Dataset(self.corpus.split(name), self.features[self.corpus.splits == name])
+
+    def only(self, languages: list[str]) -> "Dataset":
+        """Captions in these languages; an unknown one is an error."""
+        return Dataset(self.corpus.only(_known(languages, self.corpus)), self.features)
+
+    @staticmethod
+    def load(corpus: CorpusSettings, features: FeatureSettings, data: Path | None = None) -> "Dataset":
+        loaded = catalogue.load(corpus.name, data=data, split=corpus.split)
+        vectors, usable = features_for(loaded, features)
+        dataset = Dataset(loaded.keep_pictures(usable), vectors[usable])
+        return dataset if corpus.languages is None else dataset.only(corpus.languages)
+
+
+def _known(languages: list[str], corpus: Corpus) -> list[str]:
+    present = corpus.all_languages()
+    for code in languages:
+        if code not in present:
+            raise UserError(f'corpus {corpus.name} has no captions in "{code}"{did_you_mean(code, present)}')
+    return languages

@@ -1,0 +1,1 @@
+"""Tables of runs: rows of recipes, several seeds, cached cell by cell."""

@@ -1,0 +1,96 @@
+"""Runs the cells of a table, each once: what was evaluated before is read, what was cut off goes on."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import lru_cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from groundling import progress
+from groundling.errors import UserError
+from groundling.experiments.table import Cell
+from groundling.files import read_json
+from groundling.run import Run
+from groundling.settings import CorpusSettings, FeatureSettings
+
+Results = dict[str, dict[str, Any]]  # folder of a cell → its evaluation
+
+
+def run_cells(
+    cells: Sequence[Cell], out: Path, data: Path | None, device: str, jobs: int = 1, keep_weights: bool = False
+) -> Results:
+    """Evaluations of all cells, training those that are not there yet, `jobs` at a time."""
+    results: Results = {}
+    waiting = []
+    for cell in cells:
+        run = Run(out / cell.folder)
+        if run.evaluation_file.exists():
+            if read_json(run.recipe_file) != cell.recipe.model_dump():
+                raise UserError(f"{run.folder}: was made with other settings; use another --out or remove it")
+            results[cell.folder] = read_json(run.evaluation_file)
+        else:
+            waiting.append(cell)
+    # Load once before workers start, so that features are computed by one process only.
+    for cell in waiting:
+        _dataset(_corpus(cell), cell.recipe.features, data)
+    with progress.bar("Trainings", len(cells), done=len(results)) as bar:
+        if jobs <= 1:
+            progress_was = progress.shown()
+            progress.show(False)  # one bar, not one inside the other
+            try:
+                for cell in waiting:
+                    results[cell.folder] = run_cell(cell, out, data, device, keep_weights)
+                    bar.advance(note=cell.folder)
+            finally:
+                progress.show(progress_was)
+        else:
+            threads = max(1, (os.cpu_count() or 1) // jobs)
+            with ProcessPoolExecutor(jobs, get_context("spawn"), _set_threads, (threads,)) as pool:
+                futures = {pool.submit(run_cell, cell, out, data, device, keep_weights): cell for cell in waiting}
+                for future in as_completed(futures):
+                    folder = futures[future].folder
+                    results[folder] = future.result()
+                    bar.advance(note=folder)
+    return results
+
+
+def run_cell(cell: Cell, out: Path, data: Path | None, device: str, keep_weights: bool) -> dict[str, Any]:
+    """Train (or go on training) one cell and evaluate it on the test split."""
+    from groundling.evaluation.models import evaluate_model
+    from groundling.files import write_json
+    from groundling.model import Model
+    from groundling.training import train
+
+    dataset = _dataset(_corpus(cell), cell.recipe.features, data).only(list(cell.group))
+    run = train(cell.recipe, dataset, out / cell.folder, resume=(out / cell.folder).exists(), device=device)
+    evaluated = evaluate_model(Model.load(run.folder, device), dataset)
+    evaluated.save_ranks(run.ranks_file)
+    result = {**evaluated.result, "run": read_json(run.facts_file)}
+    if not keep_weights:
+        run.weights_file.unlink()
+    write_json(run.evaluation_file, result)
+    return result
+
+
+def _corpus(cell: Cell) -> CorpusSettings:
+    """The corpus of a cell with all its languages, so that cells share what is loaded."""
+    return cell.recipe.corpus.model_copy(update={"languages": None})
+
+
+def _dataset(corpus: CorpusSettings, features: FeatureSettings, data: Path | None) -> Any:
+    return _cached_dataset(corpus.model_dump_json(), features.model_dump_json(), data)
+
+
+@lru_cache(maxsize=2)
+def _cached_dataset(corpus: str, features: str, data: Path | None) -> Any:
+    from groundling.dataset import Dataset
+
+    return Dataset.load(CorpusSettings.model_validate_json(corpus), FeatureSettings.model_validate_json(features), data)
+
+
+def _set_threads(threads: int) -> None:
+    import torch
+
+    torch.set_num_threads(threads)

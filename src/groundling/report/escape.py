@@ -1,0 +1,25 @@
+"""Text from outside (captions, file names, settings) made safe to stand inside HTML, SVG and Markdown."""
+
+import html
+import re
+
+# Control characters, lone surrogates and non-characters: XML forbids them and UTF-8 cannot hold some of them.
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_MARKDOWN = re.compile(r"[\\`*\[\]|~]|(?<!\w)_|_(?!\w)")  # an underscore inside a word means itself
+
+
+def clean(value: object) -> str:
+    """The value as text, without the characters that no document may hold."""
+    return _FORBIDDEN.sub("", str(value))
+
+
+def escape(value: object) -> str:
+    """Safe as HTML or SVG text and inside a quoted attribute."""
+    return html.escape(clean(value), quote=True)
+
+
+def escape_markdown(value: object) -> str:
+    """One line of Markdown that shows the value as it is, also inside a table cell."""
+    text = " ".join(clean(value).split())
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return _MARKDOWN.sub(r"\\\g<0>", text)

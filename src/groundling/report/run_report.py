@@ -1,0 +1,44 @@
+"""Evaluate a run and leave the results and the report beside it."""
+
+from pathlib import Path
+from typing import Any
+
+from groundling.dataset import Dataset
+from groundling.evaluation.examples import examples
+from groundling.evaluation.models import evaluate_model
+from groundling.files import read_json, write_json
+from groundling.model import Model
+from groundling.report.page import write
+from groundling.run import Run
+from groundling.training.metrics import read_metrics
+
+
+def evaluate_run(
+    folder: Path,
+    split: str = "test",
+    captions: str | None = None,
+    corpus: str | None = None,
+    data: Path | None = None,
+    device: str = "auto",
+    dataset: Dataset | None = None,
+) -> tuple[dict[str, Any], Path | None]:
+    """The evaluation, and the path of the HTML page where one was written.
+
+    Only the run's own corpus, test split and default queries change what is kept in the run folder; other questions are
+    answered without overwriting it. `dataset` saves loading the corpus again right after training.
+    """
+    run, model = Run.open(folder), Model.load(folder, device)
+    if dataset is None:
+        source = model.recipe.corpus
+        if corpus is not None:
+            source = source.model_copy(update={"name": corpus, "split": None})
+        dataset = Dataset.load(source, model.recipe.features, data)
+    evaluated = evaluate_model(model, dataset, split, captions)
+    if (split, captions, corpus) != ("test", None, None):
+        return evaluated.result, None
+    write_json(run.evaluation_file, evaluated.result)
+    evaluated.save_ranks(run.ranks_file)
+    facts = read_json(run.facts_file) if run.finished else {}
+    settings = model.recipe.model_dump(exclude_none=True)
+    page, _ = write(folder, evaluated.result, read_metrics(run.metrics_file), settings, facts, examples(evaluated))
+    return evaluated.result, page

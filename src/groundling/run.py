@@ -1,0 +1,71 @@
+"""The folder a training leaves, and what is where in it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from groundling.errors import UserError
+from groundling.files import read_json, write_json
+from groundling.settings import Recipe, check
+
+
+@dataclass(frozen=True)
+class Run:
+    """Paths of a run. Everything in it is JSON, safetensors, HTML or Markdown; nothing is a pickle."""
+
+    folder: Path
+
+    @property
+    def recipe_file(self) -> Path:
+        return self.folder / "recipe.json"
+
+    @property
+    def tokeniser_file(self) -> Path:
+        return self.folder / "tokeniser.json"
+
+    @property
+    def weights_file(self) -> Path:
+        """The towers at their best validation."""
+        return self.folder / "best.safetensors"
+
+    @property
+    def checkpoint_file(self) -> Path:
+        """Everything a killed training needs to go on; removed when it ends."""
+        return self.folder / "checkpoint.safetensors"
+
+    @property
+    def metrics_file(self) -> Path:
+        return self.folder / "metrics.jsonl"
+
+    @property
+    def facts_file(self) -> Path:
+        """Written when training has ended: steps, seconds, device, parameters."""
+        return self.folder / "run.json"
+
+    @property
+    def evaluation_file(self) -> Path:
+        return self.folder / "evaluation.json"
+
+    @property
+    def ranks_file(self) -> Path:
+        """The rank of every test query, for paired comparisons."""
+        return self.folder / "ranks.safetensors"
+
+    @property
+    def finished(self) -> bool:
+        return self.facts_file.exists()
+
+    def recipe(self) -> Recipe:
+        return check(Recipe, read_json(self.recipe_file), str(self.recipe_file))
+
+    def save_recipe(self, recipe: Recipe) -> None:
+        write_json(self.recipe_file, recipe.model_dump())
+
+    @staticmethod
+    def open(folder: Path) -> "Run":
+        """An existing run with a trained model in it."""
+        run = Run(folder)
+        if not run.recipe_file.exists():
+            raise UserError(f"{folder}: no run here (there is no recipe.json); train one with `groundling train`")
+        if not run.weights_file.exists():
+            raise UserError(f"{folder}: this run has no weights yet; finish it with `groundling train --resume {folder}`")
+        return run

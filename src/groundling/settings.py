@@ -1,0 +1,137 @@
+"""Settings as data: what a recipe may say. A wrong key is an error that names the key and the nearest one."""
+
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
+
+from groundling.errors import UserError, did_you_mean
+
+
+class Settings(BaseModel):
+    """Base of all settings: unknown keys are refused, values cannot change after they were checked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CorpusSettings(Settings):
+    name: str = Field(description="a corpus by name (`groundling corpus list`), a corpus folder, or a captions table")
+    split: str | None = Field(None, description="how the emoji corpus is split: concept or artist")
+    languages: list[str] | None = Field(None, min_length=1, description="train and test on these; all when left out")
+
+
+class FeatureSettings(Settings):
+    backbone: str = Field("efficientnet-lite0", description="the frozen picture network, by name")
+    size: int | None = Field(None, ge=32, le=1024, description="pixels per side; the backbone's own when left out")
+    crop: bool = Field(True, description="cut out the centre, as for photos; false: the whole picture, as for drawings")
+    mirror: bool = Field(False, description="average the features of the picture and of its mirror image")
+    array: str | None = Field(None, description="a precomputed .npy array instead of a backbone")
+    names: str | None = Field(None, description="the list of picture names that goes with `array`")
+
+
+class TextSettings(Settings):
+    segmentation: Literal["script", "whitespace", "dictionary"] = Field(
+        "script", description="script: words, characters for Chinese and Japanese; whitespace: already tokenised text; "
+        "dictionary: word segmenters for Chinese and Japanese (extra `cjk`)",
+    )
+    minimum_count: PositiveInt = Field(4, description="rarer training words become the unknown word, per language")
+    maximum_length: PositiveInt = Field(60, le=1000, description="longer captions are cut to this many words")
+
+
+class TrainingSettings(Settings):
+    batch_size: int = Field(128, ge=2)
+    learning_rate: PositiveFloat = 2e-4
+    decay_after: PositiveInt | None = Field(None, description="divide the learning rate by ten after this many epochs")
+    decay_to: float = Field(1.0, gt=0, le=1, description="cosine decay to this share of the learning rate at the last step")
+    weight_decay: float = Field(0.0, ge=0)
+    clip: PositiveFloat = Field(2.0, description="largest norm of the gradient")
+    validate_every: PositiveInt = Field(500, description="steps between two validations")
+    patience: PositiveInt = Field(10, description="validations without a better score before training stops")
+    maximum_steps: PositiveInt = 100_000
+    score: str = Field("all", description="what validation looks at: the rsum of all languages, or of one by its code")
+    precision: Literal["auto", "bf16", "float32"] = Field("auto", description="auto: bf16 where the device has it")
+    seed: int = Field(0, ge=0)
+
+
+class EvaluationSettings(Settings):
+    captions: Literal["first", "all"] | None = Field(None, description="which test captions are queries; the corpus says")
+
+
+class Recipe(Settings):
+    """One experiment: corpus + features + text + system + training."""
+
+    title: str = ""
+    name: str = Field("run", pattern=r"^[\w.+-]+$")
+    corpus: CorpusSettings
+    features: FeatureSettings = FeatureSettings()
+    text: TextSettings = TextSettings()
+    system: dict[str, Any] = Field({"name": "lessons"}, description="name of the system and its own settings")
+    training: TrainingSettings = TrainingSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+
+
+AnySettings = TypeVar("AnySettings", bound=Settings)
+
+
+def check(kind: type[AnySettings], values: Any, where: str) -> AnySettings:
+    """`values` as settings of this kind; the first thing wrong with them, in one sentence, otherwise."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            raise UserError(f'{where}: unknown setting "{key}"{did_you_mean(str(first["loc"][-1]), _keys(kind, first["loc"][:-1]))}') from None
+        if first["type"] == "missing":
+            raise UserError(f'{where}: setting "{key}" is missing') from None
+        raise UserError(f"{where}: {key or 'settings'}: {first['msg'].lower()}, not {_shown(first['input'])}") from None
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"
+
+
+def _keys(kind: type[Settings], path: tuple[int | str, ...]) -> list[str]:
+    """The keys that are allowed at `path` inside settings of this kind."""
+    for part in path:
+        nested = kind.model_fields[str(part)].annotation if str(part) in kind.model_fields else None
+        if not (isinstance(nested, type) and issubclass(nested, Settings)):
+            return []
+        kind = nested
+    return list(kind.model_fields)
+
+
+def override(values: dict[str, Any], assignments: list[str]) -> dict[str, Any]:
+    """Recipe values with `--set training.seed=3`-like assignments applied; the value is read as YAML."""
+    changed = {key: dict(value) if isinstance(value, dict) else value for key, value in values.items()}
+    for assignment in assignments:
+        key, equals, text = assignment.partition("=")
+        if not equals or not key.strip():
+            raise UserError(f'--set {assignment}: write it as key=value, for example "--set training.seed=1"')
+        *groups, last = key.strip().split(".")
+        place = changed
+        for group in groups:
+            inner = place.get(group)
+            if inner is not None and not isinstance(inner, dict):
+                raise UserError(f'--set {assignment}: "{group}" is a value, not a group of settings')
+            place[group] = dict(inner or {})
+            place = place[group]
+        try:
+            place[last] = yaml.safe_load(text)
+        except yaml.YAMLError:
+            raise UserError(f"--set {assignment}: the value is not valid YAML") from None
+    return changed
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such recipe") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
+    if not isinstance(values, dict):
+        raise UserError(f"{path}: a recipe is a mapping of settings")
+    return values

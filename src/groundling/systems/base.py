@@ -1,0 +1,56 @@
+"""What every system is made of: towers, the batches they learn from, and the loss of a batch."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from groundling.batches import Sampler, TrainingData
+from groundling.corpus import Corpus
+from groundling.settings import Settings, TextSettings, TrainingSettings
+from groundling.text import Tokeniser
+
+
+class Towers(nn.Module):
+    """A text tower and a picture tower into one space."""
+
+    def __init__(self, text: nn.Module, picture: nn.Module) -> None:
+        super().__init__()
+        self.text = text
+        self.picture = picture
+
+
+class System(ABC):
+    """A named assembly from a paper, or ours.
+
+    Class attributes:
+        name: how recipes call it.
+        paper: the citation.
+        Settings: its own settings, beside those that every system shares.
+    """
+
+    name: ClassVar[str]
+    paper: ClassVar[str]
+    Settings: ClassVar[type[Settings]]
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
+        """Built from the captions of `corpus`, which are training captions only."""
+
+    @abstractmethod
+    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+        """What `tokeniser` built, from the JSON it was saved as."""
+
+    @abstractmethod
+    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+        """Freshly initialised towers for pictures of so many features."""
+
+    @abstractmethod
+    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler: ...
+
+    @abstractmethod
+    def loss(self, towers: Towers, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, longest: int) -> Tensor:
+        """The loss of a batch (see `batches.Batch`); rows are tensors on the device of `data`."""

@@ -1,0 +1,31 @@
+"""Multilingual training with caption–caption ranking.
+
+Kádár, Elliott, Côté, Chrupała and Alishahi 2018, "Lessons learned in multilingual grounded language learning": one model
+for all languages; at each step either a batch of one language against its pictures, or caption pairs across languages.
+"""
+
+from typing import Literal
+
+from pydantic import Field
+
+from groundling.batches import LanguageSampler, Sampler, TrainingData
+from groundling.settings import TrainingSettings
+from groundling.systems.vse import VSE, VSESettings
+
+
+class LessonsSettings(VSESettings):
+    name: Literal["lessons"] = "lessons"  # type: ignore[assignment]
+    caption_pairs: float = Field(0.5, ge=0, lt=1, description="share of the steps spent on caption–caption ranking (c2c)")
+
+
+class Lessons(VSE):
+    """Tasks and languages take turns at random; all parameters are shared."""
+
+    name = "lessons"
+    paper = "Kádár et al. 2018"
+    Settings = LessonsSettings
+    settings: LessonsSettings
+
+    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
+        each = [[code] for code in data.codes]
+        return LanguageSampler(data, training.batch_size, training.seed, each, self.settings.caption_pairs)

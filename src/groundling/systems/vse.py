@@ -1,0 +1,77 @@
+"""Visual-semantic embedding: a recurrent word tower and a picture tower, trained by a ranking loss.
+
+Kiros et al. 2014 (sum of hinges); VSE++, Faghri et al. 2018 (hardest negative). The base of most systems here.
+"""
+
+from typing import Literal, cast
+
+import torch
+from pydantic import Field, PositiveFloat, PositiveInt
+from torch import Tensor
+
+from groundling.batches import LanguageSampler, Sampler, TrainingData
+from groundling.corpus import Corpus
+from groundling.objectives import OBJECTIVES
+from groundling.settings import Settings, TextSettings, TrainingSettings
+from groundling.systems.base import System, Towers
+from groundling.text import Tokeniser, WordTokeniser
+from groundling.towers.picture import PictureTower
+from groundling.towers.recurrent import RecurrentTower
+
+
+class VSESettings(Settings):
+    name: Literal["vse"] = "vse"
+    dimensions: PositiveInt = Field(1024, description="of the shared space, and of the recurrent state")
+    word_dimensions: PositiveInt = 300
+    objective: Literal["max_of_hinges", "sum_of_hinges", "contrastive"] = "max_of_hinges"
+    margin: PositiveFloat = Field(0.2, description="of the hinges")
+    temperature: PositiveFloat = Field(0.05, description="of the contrastive objective")
+    spare_positives: bool = Field(
+        False, description="a wrong pair of a batch that is right in truth (same picture, or same text) costs nothing"
+    )
+
+
+class VSE(System):
+    """One stream of all captions, whatever their language, each against its picture."""
+
+    name = "vse"
+    paper = "Kiros et al. 2014; Faghri et al. 2018 (VSE++)"
+    Settings = VSESettings
+    settings: VSESettings
+
+    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
+        return WordTokeniser.build(corpus.texts, corpus.languages.tolist(), settings)
+
+    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+        return WordTokeniser.from_json(saved)
+
+    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+        text = RecurrentTower(tokeniser.size, self.settings.word_dimensions, self.settings.dimensions)
+        return Towers(text, PictureTower(features, self.settings.dimensions))
+
+    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
+        return LanguageSampler(data, training.batch_size, training.seed, groups=[data.codes])
+
+    def loss(self, towers: Towers, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, longest: int) -> Tensor:
+        if kind == "picture":
+            left = towers.text(data.ids[captions, :longest], data.device_lengths[captions])
+            right = towers.picture(data.features[partners])
+        else:  # both captions of a pair in one pass through the tower
+            both = torch.cat([captions, partners])
+            vectors = towers.text(data.ids[both, :longest], data.device_lengths[both])
+            left, right = vectors[: len(captions)], vectors[len(captions) :]
+        return self.objective(left @ right.T, self.spared(data, kind, captions, partners))
+
+    def objective(self, scores: Tensor, spared: Tensor | None) -> Tensor:
+        sharpness = self.settings.temperature if self.settings.objective == "contrastive" else self.settings.margin
+        return cast(Tensor, OBJECTIVES[self.settings.objective](scores, sharpness, spared))
+
+    def spared(self, data: TrainingData, kind: str, captions: Tensor, partners: Tensor) -> Tensor | None:
+        """Pairs (row, column) that match in truth: of one picture, or with a caption that says the same."""
+        if not self.settings.spare_positives:
+            return None
+        owners, texts = data.device_owners, data.device_texts
+        # Against pictures, column j stands for the picture of caption j, so its text is caption j's text.
+        others = captions if kind == "picture" else partners
+        same_picture = owners[captions][:, None] == owners[others][None, :]
+        return same_picture | (texts[captions][:, None] == texts[others][None, :])

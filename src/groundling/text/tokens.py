@@ -1,0 +1,79 @@
+"""Captions as numbers: a padded matrix of table rows and the number of real entries in each line."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from groundling.settings import TextSettings
+from groundling.text.segmentation import words
+from groundling.text.vocabulary import END, PAD, START, Vocabulary
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """`ids[i, :lengths[i]]` are the entries of caption i; what follows is padding (0)."""
+
+    ids: npt.NDArray[np.int32]
+    lengths: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+
+class Tokeniser(Protocol):
+    """What a text tower reads. It is saved with the model as plain JSON."""
+
+    @property
+    def size(self) -> int:
+        """Rows of the embedding table."""
+        ...
+
+    def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens: ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+def pad(lines: Sequence[Sequence[int]]) -> Tokens:
+    lengths = np.array([len(line) for line in lines], dtype=np.int64)
+    ids = np.full((len(lines), max(1, int(lengths.max(initial=0)))), PAD, dtype=np.int32)
+    ids[np.arange(ids.shape[1]) < lengths[:, None]] = np.concatenate([np.asarray(line, dtype=np.int32) for line in lines]) if len(lines) else []
+    return Tokens(ids, lengths)
+
+
+@dataclass(frozen=True)
+class WordTokeniser:
+    """Words of a vocabulary between a start and an end symbol."""
+
+    vocabulary: Vocabulary
+    settings: TextSettings
+
+    @property
+    def size(self) -> int:
+        return len(self.vocabulary)
+
+    @staticmethod
+    def build(texts: Sequence[str], languages: Sequence[str], settings: TextSettings) -> "WordTokeniser":
+        """From training captions only."""
+        captions = (
+            (language, words(text, language, settings.segmentation))
+            for text, language in zip(texts, languages, strict=True)
+        )
+        return WordTokeniser(Vocabulary.build(captions, settings.minimum_count), settings)
+
+    def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
+        row = self.vocabulary.row
+        lines = []
+        for text, language in zip(texts, languages, strict=True):
+            found = words(text, language, self.settings.segmentation)[: self.settings.maximum_length]
+            lines.append([START, *(row(word) for word in found), END])
+        return pad(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "words", "settings": self.settings.model_dump(), "words": list(self.vocabulary.words)}
+
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> "WordTokeniser":
+        return WordTokeniser(Vocabulary(tuple(value["words"])), TextSettings(**value["settings"]))

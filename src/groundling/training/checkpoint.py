@@ -1,0 +1,72 @@
+"""Everything a training needs to go on as if it had never stopped, in one safetensors file.
+
+One file, so that it is replaced whole: towers, optimiser and random state always belong to the same step.
+"""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from groundling.errors import UserError
+from groundling.files import atomic_path
+
+
+@dataclass
+class Progress:
+    """Where a training stands."""
+
+    step: int = 0
+    best_score: float = float("-inf")
+    best_step: int = 0
+    without_gain: int = 0
+    seconds: float = 0.0
+    sampler: list[int] = field(default_factory=list)
+
+
+def save_weights(path: Path, towers: nn.Module, about: dict[str, str] | None = None) -> None:
+    with atomic_path(path) as temporary:
+        save_file({name: value.detach().cpu().contiguous() for name, value in towers.state_dict().items()}, temporary, about)
+
+
+def save(path: Path, towers: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
+    tensors = {f"towers.{name}": value for name, value in towers.state_dict().items()}
+    for number, values in optimiser.state_dict()["state"].items():
+        for key, value in values.items():
+            tensors[f"optimiser.{number}.{key}"] = torch.as_tensor(value)
+    tensors["random.cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    # JSON has no −∞; the score is written as text and float() reads it back.
+    about = {"progress": json.dumps({**progress.__dict__, "best_score": str(progress.best_score)})}
+    with atomic_path(path) as temporary:
+        save_file({name: value.detach().cpu().contiguous() for name, value in tensors.items()}, temporary, about)
+
+
+def load(path: Path, towers: nn.Module, optimiser: torch.optim.Optimizer) -> Progress:
+    """Puts towers, optimiser and random state back; returns where the training stood."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            about = json.loads((file.metadata() or {})["progress"])
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+        towers.load_state_dict(_part(tensors, "towers."))
+    except (SafetensorError, KeyError, RuntimeError, json.JSONDecodeError) as error:
+        raise UserError(f"{path}: this checkpoint cannot be used ({str(error).splitlines()[0]}); train anew") from None
+    states: dict[int, dict[str, Any]] = {}
+    for name, value in _part(tensors, "optimiser.").items():
+        number, key = name.split(".", 1)
+        states.setdefault(int(number), {})[key] = value
+    optimiser.load_state_dict({**optimiser.state_dict(), "state": states})
+    torch.set_rng_state(tensors["random.cpu"])
+    if torch.cuda.is_available() and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+    return Progress(**{**about, "best_score": float(about["best_score"])})
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}

@@ -1,0 +1,55 @@
+"""What is worth knowing about a training after it ended, for the report and for comparisons."""
+
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+import groundling
+from groundling.corpus import Corpus
+from groundling.settings import Recipe
+from groundling.training.checkpoint import Progress
+
+
+def facts(
+    recipe: Recipe, towers: nn.Module, corpus: Corpus, device: torch.device, precision: str, at: Progress
+) -> dict[str, Any]:
+    return {
+        "name": recipe.name,
+        "system": recipe.system.get("name", "lessons"),
+        "corpus": corpus.name,
+        "languages": corpus.all_languages(),
+        "seed": recipe.training.seed,
+        "parameters": sum(parameter.numel() for parameter in towers.parameters()),
+        "steps": at.step,
+        "best_step": at.best_step,
+        "best_score": at.best_score,
+        "seconds": round(at.seconds, 1),
+        "device": device_name(device),
+        "precision": precision,
+        "torch": torch.__version__,
+        "groundling": groundling.__version__,
+        "commit": commit(),
+    }
+
+
+def device_name(device: torch.device) -> str:
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"{platform.machine()} CPU, {torch.get_num_threads()} threads"
+
+
+def commit() -> str | None:
+    """The commit of the checkout this package runs from, with + where files were changed; None elsewhere."""
+    here = Path(groundling.__file__).parent
+    if not any((folder / ".git").exists() for folder in here.parents[:3]):
+        return None
+    try:
+        command = ["git", "-C", str(here), "describe", "--always", "--dirty=+"]
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=5)  # noqa: S603 (no outside words)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return answer.stdout.strip() or None

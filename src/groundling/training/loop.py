@@ -1,0 +1,118 @@
+"""The training loop: one for every system."""
+
+import math
+import time
+from pathlib import Path
+
+import torch
+
+from groundling import systems
+from groundling.batches import TrainingData
+from groundling.dataset import Dataset
+from groundling.devices import pick_device, pick_precision
+from groundling.errors import UserError
+from groundling.files import read_json, write_json
+from groundling.progress import bar
+from groundling.run import Run
+from groundling.settings import Recipe
+from groundling.training import checkpoint
+from groundling.training.facts import facts
+from groundling.training.metrics import Metrics
+from groundling.training.schedule import learning_rate
+from groundling.training.step import make_step
+from groundling.training.validation import Validation, check_languages
+
+LOG_EVERY = 50
+
+
+def train(
+    recipe: Recipe,
+    dataset: Dataset,
+    folder: Path,
+    resume: bool = False,
+    device: str = "auto",
+    checkpoint_seconds: float = 60.0,
+) -> Run:
+    """Train a recipe into a run folder; the best weights by validation are kept.
+
+    A training that was killed goes on from its checkpoint with `resume` and ends, on a CPU, in the same weights as one
+    that was not. A finished run is left as it is.
+    """
+    run, settings = Run(folder), recipe.training
+    if _already_there(run, recipe, resume):
+        return run
+    where = pick_device(device)
+    precision = pick_precision(settings.precision, where)
+    train_set, dev_set = dataset.split("train"), dataset.split("dev")
+    check_languages(train_set.corpus, dev_set.corpus)
+
+    torch.manual_seed(settings.seed)
+    system = systems.make(recipe.system)
+    tokeniser = system.tokeniser(train_set.corpus, recipe.text)
+    towers = system.towers(tokeniser, train_set.features.shape[1]).to(where)
+    data = TrainingData.build(train_set.corpus, train_set.features, tokeniser, where)
+    dev = TrainingData.build(dev_set.corpus.queries(recipe.evaluation.captions), dev_set.features, tokeniser, where)
+    validate = Validation(dev, precision, settings.score)
+    sampler = system.sampler(data, settings)
+    optimiser = torch.optim.Adam(
+        towers.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=where.type in ("cpu", "cuda")
+    )
+    at = checkpoint.Progress(sampler=sampler.state)
+    if run.checkpoint_file.exists():
+        at = checkpoint.load(run.checkpoint_file, towers, optimiser)
+        sampler.state = at.sampler
+    else:
+        write_json(run.tokeniser_file, tokeniser.to_json())
+        run.save_recipe(recipe)
+    step = make_step(system, towers, data, optimiser, settings.clip, precision)
+
+    started, saved = time.monotonic() - at.seconds, time.monotonic()
+    logged, total_loss = at.step, torch.zeros((), device=where)
+    towers.train()
+    with bar(f"Training {recipe.name}", settings.maximum_steps, at.step) as progress, Metrics(folder, at.step) as metrics:
+        while at.step < settings.maximum_steps and at.without_gain < settings.patience:
+            for group in optimiser.param_groups:
+                group["lr"] = learning_rate(settings, at.step, sampler.epoch())
+            total_loss += step(sampler.batch(at.step))
+            at.step += 1
+            validating = at.step % settings.validate_every == 0 or at.step == settings.maximum_steps
+
+            if at.step % LOG_EVERY == 0 or validating:
+                loss = float(total_loss) / (at.step - logged)
+                if not math.isfinite(loss):
+                    raise UserError(f"{folder}: the loss is {loss} at step {at.step}; lower training.learning_rate")
+                metrics.write(at.step, loss=loss, epoch=sampler.epoch(), learning_rate=optimiser.param_groups[0]["lr"])
+                progress.advance(at.step - logged, f"loss {loss:.2f}  best {at.best_score:.1f} at {at.best_step}")
+                logged, total_loss = at.step, torch.zeros((), device=where)
+
+            if validating:
+                score, by_language = validate(towers)
+                at.without_gain += 1
+                if score > at.best_score:
+                    at.best_score, at.best_step, at.without_gain = score, at.step, 0
+                    checkpoint.save_weights(run.weights_file, towers)
+                mean = sum(by_language.values()) / len(by_language) / 6
+                metrics.write(at.step, validation=score, mR=mean, languages=by_language)
+
+            if logged == at.step and time.monotonic() - saved >= checkpoint_seconds:
+                at.sampler, at.seconds = sampler.state, time.monotonic() - started
+                checkpoint.save(run.checkpoint_file, towers, optimiser, at)
+                saved = time.monotonic()
+
+    at.seconds = time.monotonic() - started
+    write_json(run.facts_file, facts(recipe, towers, train_set.corpus, where, precision, at))
+    run.checkpoint_file.unlink(missing_ok=True)
+    return run
+
+
+def _already_there(run: Run, recipe: Recipe, resume: bool) -> bool:
+    """True where the run is finished. A folder with another recipe, or one not to be resumed, is left untouched."""
+    if not run.recipe_file.exists():
+        if run.folder.exists() and any(run.folder.iterdir()):
+            raise UserError(f"{run.folder}: not empty and not a run; choose another folder")
+        return False
+    if not resume:
+        raise UserError(f"{run.folder}: a run is there already; go on with --resume or choose another folder")
+    if read_json(run.recipe_file) != recipe.model_dump():
+        raise UserError(f"{run.folder}: holds a run of another recipe; choose another folder")
+    return run.finished

@@ -1,0 +1,16 @@
+"""The learning rate at a step."""
+
+import math
+
+from groundling.settings import TrainingSettings
+
+
+def learning_rate(settings: TrainingSettings, step: int, epoch: float) -> float:
+    """A tenth after `decay_after` epochs (the step decay of VSE++); cosine down to `decay_to` of it at the last step."""
+    rate = settings.learning_rate
+    if settings.decay_after is not None and epoch >= settings.decay_after:
+        rate /= 10
+    if settings.decay_to < 1:
+        done = min(step / settings.maximum_steps, 1.0)
+        rate *= settings.decay_to + (1 - settings.decay_to) * (1 + math.cos(math.pi * done)) / 2
+    return rate

