@@ -1,5 +1,6 @@
-import pytest
 from pathlib import Path
+
+import pytest
 
 from groundling import systems
 from groundling.errors import UserError
@@ -20,9 +21,15 @@ def test_defaults_are_the_published_ones() -> None:
     ("values", "message"),
     [
         ({"corpus": {"name": "emoji"}, "trainig": {}}, 'unknown setting "trainig" (did you mean "training"?)'),
-        ({**GOOD, "training": {"lerning_rate": 1}}, 'unknown setting "training.lerning_rate" (did you mean "learning_rate"?)'),
+        (
+            {**GOOD, "training": {"lerning_rate": 1}},
+            'unknown setting "training.lerning_rate" (did you mean "learning_rate"?)',
+        ),
         ({}, 'setting "corpus" is missing'),
-        ({**GOOD, "training": {"batch_size": 1}}, "training.batch_size: input should be greater than or equal to 2, not 1"),
+        (
+            {**GOOD, "training": {"batch_size": 1}},
+            "training.batch_size: input should be greater than or equal to 2, not 1",
+        ),
         ({**GOOD, "training": {"seed": "x"}}, "training.seed"),
     ],
 )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from groundling.corpus import Corpus, catalogue
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import CorpusSettings, FeatureSettings
-from groundling.vision.features import features_for
+from groundling.vision.from_settings import corpus_features
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Dataset:
     @staticmethod
     def load(corpus: CorpusSettings, features: FeatureSettings, data: Path | None = None) -> "Dataset":
         loaded = catalogue.load(corpus.name, data=data, split=corpus.split)
-        vectors, usable = features_for(loaded, features)
+        vectors, usable = corpus_features(loaded, features)
         dataset = Dataset(loaded.keep_pictures(usable), vectors[usable])
         return dataset if corpus.languages is None else dataset.only(corpus.languages)
 

@@ -47,7 +47,9 @@ class Model:
             towers = system.towers(tokeniser, features=weights["picture.project.weight"].shape[1])
             towers.load_state_dict(weights)
         except (SafetensorError, KeyError, RuntimeError) as error:
-            raise UserError(f"{opened.weights_file}: damaged or of another model ({str(error).splitlines()[0]})") from None
+            raise UserError(
+                f"{opened.weights_file}: damaged or of another model ({str(error).splitlines()[0]})"
+            ) from None
         return Model(recipe, system, tokeniser, towers, pick_device(device))
 
     def encode_text(self, texts: Sequence[str], languages: str | Sequence[str], batch_size: int = 512) -> Vectors:
@@ -65,9 +67,9 @@ class Model:
 
     def encode_pictures(self, paths: Iterable[str | Path]) -> Vectors:
         """[pictures, dimensions] unit vectors of picture files; an unreadable one is an error that names it."""
-        from groundling.vision.features import features_of_files
+        from groundling.vision.from_settings import file_features
 
-        return self.encode_features(features_of_files([Path(path) for path in paths], self.recipe.features))
+        return self.encode_features(file_features([Path(path) for path in paths], self.recipe.features))
 
     def score(self, texts: Sequence[str], pictures: Sequence[str | Path], languages: str | Sequence[str]) -> Vectors:
         """[texts, pictures] cosine similarities."""

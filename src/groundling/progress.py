@@ -35,6 +35,7 @@ class _Lines:
 
 
 _shown = False
+_busy = False
 
 
 def show(enabled: bool) -> None:
@@ -43,16 +44,27 @@ def show(enabled: bool) -> None:
     _shown = enabled
 
 
-def shown() -> bool:
-    return _shown
+@contextmanager
+def bar(title: str, total: int, done: int = 0) -> Iterator[Bar]:
+    """A progress bar for `total` units, `done` of which were done before (a resumed job).
+
+    A bar inside another is silent: the outer job is the one to watch.
+    """
+    global _busy
+    if not _shown or _busy:
+        yield _Silent()
+        return
+    _busy = True
+    try:
+        with _visible(title, total, done) as visible:
+            yield visible
+    finally:
+        _busy = False
 
 
 @contextmanager
-def bar(title: str, total: int, done: int = 0) -> Iterator[Bar]:
-    """A progress bar for `total` units, `done` of which were done before (a resumed job)."""
-    if not _shown:
-        yield _Silent()
-    elif not sys.stderr.isatty():
+def _visible(title: str, total: int, done: int) -> Iterator[Bar]:
+    if not sys.stderr.isatty():
         lines = _Lines(title, total)
         lines.done = done
         yield lines

@@ -67,5 +67,7 @@ class Run:
         if not run.recipe_file.exists():
             raise UserError(f"{folder}: no run here (there is no recipe.json); train one with `groundling train`")
         if not run.weights_file.exists():
-            raise UserError(f"{folder}: this run has no weights yet; finish it with `groundling train --resume {folder}`")
+            raise UserError(
+                f"{folder}: this run has no weights yet; finish it with `groundling train --resume {folder}`"
+            )
         return run

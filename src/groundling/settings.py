@@ -32,7 +32,8 @@ class FeatureSettings(Settings):
 
 class TextSettings(Settings):
     segmentation: Literal["script", "whitespace", "dictionary"] = Field(
-        "script", description="script: words, characters for Chinese and Japanese; whitespace: already tokenised text; "
+        "script",
+        description="script: words, characters for Chinese and Japanese; whitespace: already tokenised text; "
         "dictionary: word segmenters for Chinese and Japanese (extra `cjk`)",
     )
     minimum_count: PositiveInt = Field(4, description="rarer training words become the unknown word, per language")
@@ -43,7 +44,9 @@ class TrainingSettings(Settings):
     batch_size: int = Field(128, ge=2)
     learning_rate: PositiveFloat = 2e-4
     decay_after: PositiveInt | None = Field(None, description="divide the learning rate by ten after this many epochs")
-    decay_to: float = Field(1.0, gt=0, le=1, description="cosine decay to this share of the learning rate at the last step")
+    decay_to: float = Field(
+        1.0, gt=0, le=1, description="cosine decay to this share of the learning rate at the last step"
+    )
     weight_decay: float = Field(0.0, ge=0)
     clip: PositiveFloat = Field(2.0, description="largest norm of the gradient")
     validate_every: PositiveInt = Field(500, description="steps between two validations")
@@ -55,7 +58,9 @@ class TrainingSettings(Settings):
 
 
 class EvaluationSettings(Settings):
-    captions: Literal["first", "all"] | None = Field(None, description="which test captions are queries; the corpus says")
+    captions: Literal["first", "all"] | None = Field(
+        None, description="which test captions are queries; the corpus says"
+    )
 
 
 class Recipe(Settings):
@@ -82,7 +87,9 @@ def check(kind: type[AnySettings], values: Any, where: str) -> AnySettings:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
-            raise UserError(f'{where}: unknown setting "{key}"{did_you_mean(str(first["loc"][-1]), _keys(kind, first["loc"][:-1]))}') from None
+            raise UserError(
+                f'{where}: unknown setting "{key}"{did_you_mean(str(first["loc"][-1]), _keys(kind, first["loc"][:-1]))}'
+            ) from None
         if first["type"] == "missing":
             raise UserError(f'{where}: setting "{key}" is missing') from None
         raise UserError(f"{where}: {key or 'settings'}: {first['msg'].lower()}, not {_shown(first['input'])}") from None

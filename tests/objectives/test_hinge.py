@@ -17,7 +17,7 @@ def slow_hinges(scores: torch.Tensor, margin: float, hardest: bool, spared: torc
                 for j in range(n)
                 if j != i and not (allowed is not None and allowed[i, j])
             ]
-            total += (max(costs, default=0.0) if hardest else sum(costs))
+            total += max(costs, default=0.0) if hardest else sum(costs)
     return total
 
 

@@ -25,7 +25,9 @@ def test_vocabulary_is_the_union_of_the_frequent(captions: list[tuple[str, list[
 
 
 def test_captions_are_framed_padded_and_cut() -> None:
-    tokeniser = WordTokeniser.build(["red dog red dog", "blue"], ["en", "en"], TextSettings(minimum_count=2, maximum_length=3))
+    tokeniser = WordTokeniser.build(
+        ["red dog red dog", "blue"], ["en", "en"], TextSettings(minimum_count=2, maximum_length=3)
+    )
     tokens = tokeniser.encode(["Red dog red dog", "blue", ""], ["en"] * 3)
     dog, red = tokeniser.vocabulary.row("dog"), tokeniser.vocabulary.row("red")
     assert tokens.ids.tolist() == [[START, red, dog, red, END], [START, UNKNOWN, END, 0, 0], [START, END, 0, 0, 0]]

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from conftest import make_recipe, make_world
 from safetensors.torch import load_file
 
+from conftest import make_recipe, make_world
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.models import evaluate_model
@@ -92,7 +92,8 @@ sys.path.insert(0, sys.argv[2])
 from conftest import make_recipe, make_world
 from groundling.training import train
 recipe = make_recipe(training={"maximum_steps": 400})
-train(recipe, make_world(), pathlib.Path(sys.argv[1]), resume=pathlib.Path(sys.argv[1]).exists(), device="cpu", checkpoint_seconds=0)
+folder = pathlib.Path(sys.argv[1])
+train(recipe, make_world(), folder, resume=folder.exists(), device="cpu", checkpoint_seconds=0)
 """
 
 
@@ -114,7 +115,6 @@ def test_kill_9_at_any_moment_then_resume_gives_the_same_weights(tmp_path: Path)
     assert kills >= 1
     subprocess.run(command, check=True)
     assert same(weights(whole), weights(Run(killed)))
-
 
 
 def _steps(folder: Path) -> int:
@@ -194,7 +194,9 @@ def test_a_loss_that_explodes_is_told(world: Dataset, tmp_path: Path) -> None:
     features = world.features.copy()
     features[0] = np.nan
     with pytest.raises(UserError, match="the loss is nan"):
-        train(make_recipe(training={"maximum_steps": 60}), Dataset(world.corpus, features), tmp_path / "run", device="cpu")
+        train(
+            make_recipe(training={"maximum_steps": 60}), Dataset(world.corpus, features), tmp_path / "run", device="cpu"
+        )
 
 
 def test_one_language_has_no_caption_pairs(world: Dataset, tmp_path: Path) -> None:

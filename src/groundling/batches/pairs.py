@@ -23,7 +23,7 @@ class CaptionPairs:
         self.order = np.lexsort((languages, owners))
         groups, starts, sizes = _runs(owners[self.order] * (int(languages.max(initial=0)) + 1) + languages[self.order])
         pictures = owners[self.order][starts] if len(groups) else np.empty(0, dtype=np.int64)
-        _, first_group, number = _runs(pictures)
+        _, _, number = _runs(pictures)
         # One block per pair of groups of the same picture: its first group, second group and size n_l·n_m.
         left, right = [], []
         for distance in range(1, int(number.max(initial=1))):

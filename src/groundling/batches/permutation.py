@@ -15,7 +15,7 @@ def shuffled(places: npt.NDArray[np.int64], items: int, key: list[int]) -> npt.N
     """Which items stand at these places of the order that `key` (seed, epoch, …) names."""
     half = np.uint64(max(1, ((items - 1).bit_length() + 1) // 2))
     mask = np.uint64((1 << int(half)) - 1)
-    round_keys = np.random.SeedSequence(key).generate_state(ROUNDS, np.uint64)
+    round_keys = np.random.SeedSequence(key).generate_state(ROUNDS, np.uint64).astype(np.uint64)
     result = places.astype(np.uint64)
     outside = np.arange(len(result))
     while len(outside):

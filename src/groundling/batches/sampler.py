@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, Protocol
 
 import numpy as np
@@ -55,44 +56,34 @@ class LanguageSampler:
         pool: int = 64,
     ) -> None:
         self.data, self.seed, self.pair_probability = data, seed, pair_probability
-        self.rows: list[Rows] = []
-        for group in groups:
-            numbers = [data.codes.index(code) for code in group]
-            self.rows.append(np.flatnonzero(np.isin(data.languages, numbers)))
-        self.streams = [
-            Stream(len(rows), batch_size, lambda places, rows=rows: data.lengths[rows[places]], [seed, number], pool)
-            for number, rows in enumerate(self.rows)
+        self.rows = [
+            np.flatnonzero(np.isin(data.languages, [data.codes.index(code) for code in group])) for group in groups
         ]
-        self.pairs: CaptionPairs | None = None
-        if pair_probability > 0:
-            self.pairs = CaptionPairs(data.owners, data.languages)
+        self.streams = []
+        for number, rows in enumerate(self.rows):
+            self.streams.append(Stream(len(rows), batch_size, partial(_lengths, data, rows), [seed, number], pool))
+        self.pairs = CaptionPairs(data.owners, data.languages) if pair_probability > 0 else None
+        if self.pairs is not None:
             if not len(self.pairs):
-                raise UserError(
-                    "no picture has captions in two languages, so there are no caption pairs; set system.caption_pairs=0"
-                )
-            self.streams.append(Stream(len(self.pairs), batch_size, self._pair_lengths, [seed, len(groups)], pool))
+                raise UserError("no picture has captions in two languages to pair: set system.caption_pairs=0")
+            longer = partial(_pair_lengths, data, self.pairs)
+            self.streams.append(Stream(len(self.pairs), batch_size, longer, [seed, len(groups)], pool))
         self.drawn = [0] * len(self.streams)
-
-    def _pair_lengths(self, numbers: Rows) -> Rows:
-        assert self.pairs is not None
-        first, second = self.pairs.rows(numbers)
-        return np.maximum(self.data.lengths[first], self.data.lengths[second])
 
     def batch(self, step: int) -> Batch:
         """The batch of this step. Steps must be asked for in order; `state` is the place between two steps."""
         choice = np.random.default_rng([self.seed, 2**32 - 1, step])
-        pairs = self.pairs is not None and choice.random() < self.pair_probability
-        stream = len(self.rows) if pairs else int(choice.integers(len(self.rows)))
+        pairs = self.pairs if choice.random() < self.pair_probability else None
+        stream = int(choice.integers(len(self.rows))) if pairs is None else len(self.rows)
         places = self.streams[stream].batch(self.drawn[stream])
         self.drawn[stream] += 1
-        if pairs:
-            assert self.pairs is not None
-            first, second = self.pairs.rows(places)
-            swap = choice.random(len(first)) < 0.5  # both languages of a pair stand on either side
-            longest = int(self._pair_lengths(places).max())
-            return Batch("caption", np.where(swap, second, first), np.where(swap, first, second), longest)
-        captions = self.rows[stream][places]
-        return Batch("picture", captions, self.data.owners[captions], int(self.data.lengths[captions].max()))
+        if pairs is None:
+            captions = self.rows[stream][places]
+            return Batch("picture", captions, self.data.owners[captions], int(self.data.lengths[captions].max()))
+        first, second = pairs.rows(places)
+        swap = choice.random(len(first)) < 0.5  # both languages of a pair stand on either side
+        longest = int(self.data.lengths[np.concatenate([first, second])].max())
+        return Batch("caption", np.where(swap, second, first), np.where(swap, first, second), longest)
 
     @property
     def state(self) -> list[int]:
@@ -108,3 +99,12 @@ class LanguageSampler:
         """How often the captions have been gone through, on average over the languages."""
         streams = range(len(self.rows))
         return float(np.mean([self.drawn[n] / self.streams[n].per_epoch for n in streams]))
+
+
+def _lengths(data: TrainingData, rows: Rows, places: Rows) -> Rows:
+    return data.lengths[rows[places]]
+
+
+def _pair_lengths(data: TrainingData, pairs: CaptionPairs, numbers: Rows) -> Rows:
+    first, second = pairs.rows(numbers)
+    return np.maximum(data.lengths[first], data.lengths[second])

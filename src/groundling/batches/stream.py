@@ -30,7 +30,13 @@ class Stream:
     ) -> None:
         if items < 1:
             raise ValueError("a stream needs at least one item")
-        self.items, self.batch_size, self.lengths, self.key, self.pool = items, min(batch_size, items), lengths, key, pool
+        self.items, self.batch_size, self.lengths, self.key, self.pool = (
+            items,
+            min(batch_size, items),
+            lengths,
+            key,
+            pool,
+        )
         self.per_epoch = items // self.batch_size
         self._cached: tuple[int, int, list[Rows]] = (-1, -1, [])
 

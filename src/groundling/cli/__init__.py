@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command; a user's mistake is one sentence on standard error and exit code 2, never a traceback."""
-    import click
+    import typer
 
     from groundling.cli.app import app
     from groundling.errors import UserError
@@ -15,21 +16,28 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = app(args=arguments, standalone_mode=False, prog_name="groundling")
     except UserError as error:
         _fail(str(error))
-    except click.exceptions.NoArgsIsHelpError as error:
-        error.show()
-        sys.exit(2)
-    except click.ClickException as error:
-        where = f"; see `{error.ctx.command_path} --help`" if getattr(error, "ctx", None) else ""  # type: ignore[attr-defined]
-        _fail(" ".join(error.format_message().split()).rstrip(".") + where)
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         print("groundling: stopped", file=sys.stderr)
         sys.exit(130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except Exception as error:
+        # typer carries a click of its own in some releases, so its errors are known by what they can do.
+        if not hasattr(error, "format_message"):
+            raise
+        _usage(error)
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _fail(sentence: str) -> None:
+def _usage(error: Exception) -> NoReturn:
+    context, sentence = getattr(error, "ctx", None), " ".join(error.format_message().split())  # type: ignore[attr-defined]
+    if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command: its help is the answer
+        print(context.get_help() if context else sentence, file=sys.stderr)
+        sys.exit(2)
+    _fail(sentence.rstrip(".") + (f"; see `{context.command_path} --help`" if context else ""))
+
+
+def _fail(sentence: str) -> NoReturn:
     print(f"groundling: {sentence}", file=sys.stderr)
     sys.exit(2)

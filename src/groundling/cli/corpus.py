@@ -9,7 +9,9 @@ from groundling.cli.output import AsJson, Data, print_json, print_table, print_w
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
-Name = Annotated[str, typer.Argument(help="A corpus by name, a corpus folder, or a captions table (JSONL, CSV, Parquet).")]
+Name = Annotated[
+    str, typer.Argument(help="A corpus by name, a corpus folder, or a captions table (JSONL, CSV, Parquet).")
+]
 
 
 @app.command("list")
@@ -74,6 +76,8 @@ def _print_counts(counts: dict[str, dict[str, int]], name: str) -> None:
     from groundling.report.tables import Column, Table
 
     columns = list(dict.fromkeys(column for row in counts.values() for column in row))
-    rows = [[split, *(float(row.get(column, 0)) for column in columns)] for split, row in counts.items()]
+    rows: list[list[str | int]] = [
+        [split, *(row.get(column, 0) for column in columns)] for split, row in counts.items()
+    ]
     headings = [Column("split", text=True), *(Column(column, decimals=0) for column in columns)]
     print_table(Table(f"Corpus {name}: pictures, and captions by language", headings, rows))

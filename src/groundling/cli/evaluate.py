@@ -17,9 +17,13 @@ def evaluate(
     corpus: Annotated[str | None, typer.Option(help="Evaluate on another corpus than the run's own.")] = None,
     vectors: Annotated[
         tuple[Path, Path] | None,
-        typer.Option(metavar="P.npy C.npy", help="Score anybody's vectors of pictures and of captions instead of a run."),
+        typer.Option(
+            metavar="P.npy C.npy", help="Score anybody's vectors of pictures and of captions instead of a run."
+        ),
     ] = None,
-    owners: Annotated[Path | None, typer.Option(help="With --vectors: the row of each caption's picture, O.npy.")] = None,
+    owners: Annotated[
+        Path | None, typer.Option(help="With --vectors: the row of each caption's picture, O.npy.")
+    ] = None,
     data: Data = None,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -30,18 +34,17 @@ def evaluate(
     """
     from groundling.errors import UserError
 
-    if (run is None) == (vectors is None):
-        raise UserError("give either a run folder or --vectors P.npy C.npy --owners O.npy")
-    if vectors is not None:
+    if vectors is not None and run is None:
         if owners is None:
             raise UserError("--vectors needs --owners O.npy, the row of each caption's picture")
         from groundling.evaluation.vectors import evaluate_vectors
 
         result = evaluate_vectors(vectors[0], vectors[1], owners)
         return print_json(result) if as_json else _show_vectors(result)
+    if run is None or vectors is not None:
+        raise UserError("give either a run folder or --vectors P.npy C.npy --owners O.npy")
     if owners is not None:
         raise UserError("--owners goes with --vectors")
-    assert run is not None
     if split not in ("train", "dev", "test"):
         raise UserError(f'--split: "{split}" is not train, dev or test')
     if captions not in (None, "first", "all"):

@@ -13,25 +13,32 @@ def features(
     corpus: Annotated[str, typer.Argument(help="A corpus by name, a corpus folder, or a captions table.")],
     backbone: Annotated[str, typer.Option(help="The frozen picture network.")] = "efficientnet-lite0",
     size: Annotated[int | None, typer.Option(help="Pixels per side; the backbone's own when left out.")] = None,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="The whole picture rather than its centre (for drawings).")
+    ] = False,
     mirror: Annotated[bool, typer.Option("--mirror", help="Average with the features of the mirror image.")] = False,
     split: Annotated[str | None, typer.Option(help="For emoji: concept (default) or artist.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first unreadable picture.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Also write FOLDER/features.npy and names.txt.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Also write FOLDER/features.npy and names.txt.")
+    ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute and cache the picture features of a corpus; what is cached already is not computed again."""
     from groundling.corpus import catalogue
     from groundling.settings import FeatureSettings, check
-    from groundling.vision.features import features_for, save_precomputed
+    from groundling.vision.from_settings import corpus_features, save_array
 
-    settings = check(FeatureSettings, {"backbone": backbone, "size": size, "mirror": mirror}, "features")
+    settings = check(
+        FeatureSettings, {"backbone": backbone, "size": size, "mirror": mirror, "crop": not whole}, "features"
+    )
     loaded = catalogue.load(corpus, data=data, split=split)
     started = time.monotonic()
-    vectors, usable = features_for(loaded, settings, strict=strict)
+    vectors, usable = corpus_features(loaded, settings, strict=strict)
     skipped = [str(name) for name in loaded.pictures[~usable]]
     if out is not None:
-        save_precomputed(out, vectors[usable], [str(name) for name in loaded.pictures[usable]])
+        save_array(out, vectors[usable], [str(name) for name in loaded.pictures[usable]])
     facts = {
         "corpus": loaded.name,
         "backbone": backbone,
@@ -44,4 +51,7 @@ def features(
         return print_json(facts)
     for name in skipped[:20]:
         typer.echo(f"{name}: cannot be read, skipped", err=True)
-    print(f"{facts['pictures']} pictures × {facts['dimensions']} ({backbone}), {len(skipped)} skipped, {facts['seconds']} s")
+    print(
+        f"{facts['pictures']} pictures × {facts['dimensions']} ({backbone}), "
+        f"{len(skipped)} skipped, {facts['seconds']} s"
+    )

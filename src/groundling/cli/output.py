@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables.")]
 Data = Annotated[
-    Path | None, typer.Option("--data", help="Folder of published data sets (f8k7, multi30k, …).", envvar="GROUNDLING_DATA")
+    Path | None,
+    typer.Option("--data", help="Folder of published data sets (f8k7, multi30k, …).", envvar="GROUNDLING_DATA"),
 ]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:0.")]
 

@@ -11,7 +11,9 @@ from groundling.cli.output import AsJson, Data, Device, print_json, print_table
 def reproduce(
     table: Annotated[str, typer.Argument(help="A table by name (`groundling recipes`) or a YAML file.")],
     seeds: Annotated[list[int] | None, typer.Option("--seed", help="Train with these seeds (repeatable).")] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Where runs and results go; runs/TABLE when left out.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where runs and results go; runs/TABLE when left out.")
+    ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Trainings at the same time.")] = 1,
     keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Keep the weights of every training.")] = False,
     data: Data = None,

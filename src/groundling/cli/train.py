@@ -18,7 +18,9 @@ def train(
     assign: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting: --set training.seed=1 (repeatable).")
     ] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on with this run, killed or interrupted, from its checkpoint.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(help="Go on with this run, killed or interrupted, from its checkpoint.")
+    ] = None,
     data: Data = None,
     device: Device = "auto",
     as_json: AsJson = False,

@@ -53,7 +53,7 @@ class Corpus:
             raise ValueError("splits and pictures differ in length")
         if not len(self.owners) == len(self.languages) == len(self.texts) == len(self.origins):
             raise ValueError("owners, languages, texts and origins differ in length")
-        if len(self.owners) and not (0 <= self.owners.min() and self.owners.max() < len(self.pictures)):
+        if len(self.owners) and not (self.owners.min() >= 0 and self.owners.max() < len(self.pictures)):
             raise ValueError("a caption's owner is not a row of pictures")
         if len(np.unique(self.pictures)) != len(self.pictures):
             raise ValueError("two pictures share a name")
@@ -119,5 +119,8 @@ class Corpus:
         for split in SPLITS:
             in_split = self.splits == split
             languages = self.languages[in_split[self.owners]]
-            table[split] = {"pictures": int(in_split.sum()), **{x: int((languages == x).sum()) for x in self.all_languages()}}
+            table[split] = {
+                "pictures": int(in_split.sum()),
+                **{x: int((languages == x).sum()) for x in self.all_languages()},
+            }
         return table

@@ -1,16 +1,17 @@
 """Exact ranks of captions among pictures and of pictures among captions, without ever holding all scores at once.
 
 Scores are computed tile by tile in float32, which is fast but rounds. A rank must not depend on that: where a score is
-so near the score it is compared with that rounding could decide, the pair is scored again in float64, always by the same
-operations in the same order, so that equal vectors tie exactly. The ranks are those of a float64 double loop.
+so near the score it is compared with that rounding could decide, the pair is scored again in float64, always by the
+same operations in the same order, so that equal vectors tie exactly. The ranks are those of a float64 double loop.
 """
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from groundling.progress import bar
 
 Vectors = Tensor | npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
+Each = Callable[..., Iterable[Any]]  # the built-in `map`, or one that works on several parts at a time
 
 DEPTH = 128  # dimensions summed at a time in a float32 product: the shorter the sums, the smaller the rounding error
 SPARSE = 64  # a tile with more than one pair in 64 near a threshold is scored anew as a whole, not pair by pair
@@ -42,7 +44,14 @@ class Ranks:
 
 
 class Score(Protocol):
-    """How well a picture and a caption match; `Dot` is the usual one, an asymmetric score can stand in its place."""
+    """How well a picture and a caption match; `Dot` is the usual one, an asymmetric score can stand in its place.
+
+    Attributes:
+        scales_apart: whether no rank changes when all pictures, or all captions, are multiplied by a positive number;
+            where it is false, none changes when both are multiplied by the same.
+    """
+
+    scales_apart: bool
 
     def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
         """All scores [p, c] of pictures [p, d] and captions [c, d], in their precision, as fast as can be."""
@@ -68,6 +77,8 @@ class Score(Protocol):
 class Dot:
     """The dot product; the cosine where vectors are normalised."""
 
+    scales_apart = True
+
     def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
         scores = pictures[:, :DEPTH] @ captions[:, :DEPTH].T
         for start in range(DEPTH, pictures.shape[1], DEPTH):
@@ -81,12 +92,12 @@ class Dot:
         self, picture_norms: Tensor, caption_norms: Tensor, dimensions: int, dtype: torch.dtype, whole: bool
     ) -> Tensor:
         # A sum of n products is off by at most n roundings of Σ|aᵢbᵢ| ≤ ‖a‖‖b‖, in whatever order it is added up.
-        # Added here: one rounding for each partial sum, for `pairs`, for the vectors and for the score itself.
+        # Added to n: partial sums, the additions of `pairs`, rounding of the vectors and of the score itself.
         roundings = min(dimensions, DEPTH) + math.ceil(dimensions / DEPTH) + dimensions.bit_length() + 6
         half_step = torch.finfo(dtype).eps / 2
         largest = picture_norms * caption_norms
         bound = 1.01 * roundings * half_step * largest
-        return torch.where(largest < 1 / half_step, 0.0, bound) if whole else bound
+        return torch.where(largest < 0.99 / half_step, 0.0, bound) if whole else bound  # small whole numbers are exact
 
 
 def row_sums(values: Tensor) -> Tensor:
@@ -96,7 +107,7 @@ def row_sums(values: Tensor) -> Tensor:
         half = width // 2
         values[:, :half] += values[:, width - half : width]
         width -= half
-    return values[:, 0]
+    return values[:, 0].clone()  # a view would keep all of the values alive
 
 
 def ranks(
@@ -118,8 +129,7 @@ def ranks(
         tile: how many pictures and how many captions are scored at once.
         names: what error messages call the three arrays (their files, say).
     """
-    with torch.no_grad(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The given NumPy array is not writ")  # we only read
+    with torch.no_grad():
         picture_rows, caption_rows = as_matrix(pictures, names[0]), as_matrix(captions, names[1])
         if picture_rows.shape[1] != caption_rows.shape[1]:
             raise UserError(
@@ -127,11 +137,11 @@ def ranks(
                 f"{caption_rows.shape[1]}: encode both with the same model"
             )
         owner_rows = as_owners(owners, len(picture_rows), len(caption_rows), names)
-        with full_precision(picture_rows.device):
-            counting = _Counting(
-                _Side(picture_rows, names[0]), _Side(caption_rows, names[1]), owner_rows, score or Dot()
-            )
-            return counting.run(tile or ((1000, 2000) if picture_rows.device.type == "cpu" else (4096, 4096)))
+        device = picture_rows.device
+        with full_precision(device), workers(device) as each:
+            sides = _Side(picture_rows, names[0], each), _Side(caption_rows, names[1], each)
+            counting = _Counting(*sides, owner_rows, score or Dot(), each)
+            return counting.run(tile or ((1000, 1000) if device.type == "cpu" else (4096, 4096)))
 
 
 def as_matrix(vectors: Vectors, name: str) -> Tensor:
@@ -139,7 +149,11 @@ def as_matrix(vectors: Vectors, name: str) -> Tensor:
     if isinstance(vectors, np.ndarray):
         if vectors.dtype.kind not in "fiu" or vectors.dtype.itemsize > 8:
             raise UserError(f"{name} holds {vectors.dtype} values, where vectors are floating point or whole numbers")
-        vectors = torch.from_numpy(np.ascontiguousarray(vectors, vectors.dtype.newbyteorder("=")))
+        wide = vectors.dtype.kind == "u" and vectors.dtype.itemsize > 1  # torch cannot index these
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The given NumPy array is not writ")  # we only read
+            kind = np.dtype(np.float64) if wide else vectors.dtype.newbyteorder("=")
+            vectors = torch.from_numpy(np.ascontiguousarray(vectors, kind))
     if vectors.is_complex() or vectors.dtype == torch.bool:
         raise UserError(f"{name} holds {vectors.dtype} values, where vectors are floating point or whole numbers")
     if vectors.dim() != 2:
@@ -191,6 +205,33 @@ def full_precision(device: torch.device) -> Iterator[None]:
                 torch.set_float32_matmul_precision(legacy)
 
 
+@contextmanager
+def workers(device: torch.device) -> Iterator[Each]:
+    """A `map` that keeps all of torch's threads busy, each with a part of its own.
+
+    Torch would rather share out every single operation; the threads then wait for each other thousands of times, and
+    on a machine that has other work to do each wait is long.
+    """
+    threads = torch.get_num_threads()
+    if device.type != "cpu" or threads == 1:
+        yield map
+        return
+
+    def work_alone() -> None:
+        torch.set_num_threads(1)
+        torch.set_grad_enabled(False)
+
+    with ThreadPoolExecutor(threads, initializer=work_alone) as pool:
+        try:
+            yield pool.map
+        finally:
+            torch.set_num_threads(threads)  # what threads that start later go by
+
+
+def _parts(total: int, size: int) -> list[slice]:
+    return [slice(start, min(start + size, total)) for start in range(0, total, size)]
+
+
 class _Side:
     """The pictures or the captions: rows in any precision, and what the error bound needs to know of them.
 
@@ -198,28 +239,44 @@ class _Side:
     product leaves the range of float32.
     """
 
-    def __init__(self, vectors: Tensor, name: str) -> None:
-        self.vectors, self.factor, self.whole = vectors, 1.0, True
+    def __init__(self, vectors: Tensor, name: str, each: Each) -> None:
+        self.vectors, self.name, self.factor = vectors, name, 1.0
         narrow = vectors.dtype in (torch.float32, torch.float16, torch.bfloat16, torch.int8, torch.uint8, torch.int16)
-        dtype = torch.float32 if narrow else torch.float64
-        parts = [slice(start, start + 1000) for start in range(0, len(vectors), 1000)]
-        peak = 0.0
-        for part in parts:
-            rows = self.rows(part, dtype)
-            low, high = (float(extreme) for extreme in torch.aminmax(rows))
-            if not math.isfinite(low + high):
-                row = part.start + int((~rows.isfinite()).any(dim=1).nonzero()[0, 0])
-                raise UserError(f"{name}: row {row} holds a number that is not finite (NaN or infinity)")
-            peak = max(peak, -low, high)
-            self.whole = self.whole and bool((rows == rows.round()).all())
+        self.dtype = torch.float32 if narrow else torch.float64
+        self.parts = _parts(len(vectors), 1000)
+        self.peak = max(each(self.peak_of, self.parts))
+
+    def scale(self, peak: float, each: Each) -> None:
         if peak and not 2.0**-20 <= peak <= 2.0**20:
-            self.factor, self.whole = 2.0 ** -math.frexp(peak)[1], False
-        norms = [torch.linalg.vector_norm(self.rows(part, dtype), dim=1).double() for part in parts]
-        self.norms = torch.cat(norms).clamp_(min=2.0**-30)  # below, error bounds would have to think of underflow
+            self.factor = 2.0 ** -math.frexp(peak)[1]
+        self.whole = all(each(self.is_whole, self.parts))
+        self.norms = torch.cat(list(each(self.norms_of, self.parts)))
 
     def rows(self, which: slice | Tensor, dtype: torch.dtype) -> Tensor:
         rows = self.vectors[which]
         return rows.to(dtype) if self.factor == 1 else (rows.double() * self.factor).to(dtype)
+
+    def kinds(self, part: slice) -> tuple[Tensor, Tensor]:
+        """Equal vectors are of one kind: the kind of each row, and a row that is an example of each kind."""
+        distinct, kind = torch.unique(self.rows(part, torch.float64), dim=0, return_inverse=True)
+        rows = torch.arange(part.start, part.stop, device=kind.device)
+        return kind, torch.empty_like(rows[: len(distinct)]).scatter_(0, kind, rows)
+
+    def peak_of(self, part: slice) -> float:
+        rows = self.rows(part, self.dtype)
+        low, high = (float(extreme) for extreme in torch.aminmax(rows))
+        if not (math.isfinite(low) and math.isfinite(high)):
+            row = part.start + int((~rows.isfinite()).any(dim=1).nonzero()[0, 0])
+            raise UserError(f"{self.name}: row {row} holds a number that is not finite (NaN or infinity)")
+        return max(-low, high)
+
+    def is_whole(self, part: slice) -> bool:
+        rows = self.rows(part, self.dtype)
+        return bool((rows == rows.round()).all())
+
+    def norms_of(self, part: slice) -> Tensor:
+        norms = torch.linalg.vector_norm(self.rows(part, self.dtype), dim=1)
+        return norms.double().clamp_(min=2.0**-30)  # any smaller, and the error bound would have to mind underflow
 
 
 @dataclass(frozen=True)
@@ -242,32 +299,33 @@ class _Band:
 class _Counting:
     """Counts, tile by tile, the scores that are at least as high as the one that should be the highest."""
 
-    def __init__(self, pictures: _Side, captions: _Side, owners: Integers, score: Score) -> None:
-        self.pictures, self.captions, self.owners, self.score = pictures, captions, owners, score
+    def __init__(self, pictures: _Side, captions: _Side, owners: Integers, score: Score, each: Each) -> None:
+        self.pictures, self.captions, self.owners, self.score, self.each = pictures, captions, owners, score, each
+        for side in (pictures, captions):
+            side.scale(side.peak if score.scales_apart else max(pictures.peak, captions.peak), each)
         self.device, self.dimensions = pictures.vectors.device, pictures.vectors.shape[1]
-        on_device = torch.from_numpy(owners).to(self.device)
-        self.own = self.pair_scores(on_device, torch.arange(len(owners), device=self.device))
+        owner = torch.from_numpy(owners).to(self.device)
+        caption = torch.arange(len(owners), device=self.device)
+        self.own = torch.cat(list(each(self.pair_scores, owner.split(10_000), caption.split(10_000))))
         self.best = torch.full((len(pictures.vectors),), math.inf, dtype=torch.float64, device=self.device)
-        self.best.scatter_reduce_(0, on_device, self.own, "amax", include_self=False)
-        self.above_own = torch.zeros(len(owners), dtype=torch.int64, device=self.device)
-        self.above_best = torch.zeros(len(pictures.vectors), dtype=torch.int64, device=self.device)
+        self.best.scatter_reduce_(0, owner, self.own, "amax", include_self=False)
 
     def run(self, tile: tuple[int, int]) -> Ranks:
-        picture_parts, caption_parts = (
-            [slice(start, min(start + size, total)) for start in range(0, total, size)]
-            for size, total in zip(tile, (len(self.above_best), len(self.above_own)), strict=True)
-        )
-        with bar("ranking", len(picture_parts) * len(caption_parts)) as progress:
-            for columns in caption_parts:
-                for rows in picture_parts:
-                    self.count(rows, columns)
-                    progress.advance()
-        text_to_image = (1 + self.above_own).cpu().numpy()
-        image_to_text = torch.where(self.best == math.inf, 0, 1 + self.above_best).cpu().numpy()
-        return Ranks(text_to_image, image_to_text)
+        text_to_image = torch.ones_like(self.own, dtype=torch.int64)
+        image_to_text = (self.best < math.inf).long()
+        caption_parts, picture_parts = _parts(len(self.own), tile[1]), _parts(len(self.best), tile[0])
+        tiles = [(rows, columns) for columns in caption_parts for rows in picture_parts]
+        with bar("ranking", len(tiles)) as progress:
+            counts = self.each(self.count, *zip(*tiles, strict=True))
+            for (rows, columns), (by_caption, by_picture) in zip(tiles, counts, strict=True):
+                text_to_image[columns] += by_caption
+                image_to_text[rows] += by_picture
+                progress.advance()
+        return Ranks(text_to_image.cpu().numpy(), image_to_text.cpu().numpy())
 
-    def count(self, rows: slice, columns: slice) -> None:
-        """Add what the tile of these pictures and captions holds to the counts."""
+    def count(self, rows: slice, columns: slice) -> tuple[Tensor, Tensor]:
+        """How many pictures of a tile score at least each caption's own, and how many captions each picture's best."""
+        own, best = self.own[columns], self.best[rows]
         for dtype in (torch.float32, torch.float64):
             scores = self.score.block(self.pictures.rows(rows, dtype), self.captions.rows(columns, dtype))
             self.hide_own(scores, rows, columns)
@@ -275,20 +333,14 @@ class _Counting:
             near = int(bands[0].near.sum() + bands[1].near.sum())
             if near * SPARSE <= scores.numel():
                 break
-            if dtype == torch.float32 and (exact := self.exact_block(rows, columns)) is not None:
-                self.hide_own(exact, rows, columns)
-                self.above_own[columns] += (exact >= self.own[columns]).sum(dim=0)
-                self.above_best[rows] += (exact >= self.best[rows, None]).sum(dim=1)
-                return
-        self.above_own[columns] += bands[0].sure.long()
-        self.above_best[rows] += bands[1].sure.long()
+        by_caption, by_picture = bands[0].sure.long(), bands[1].sure.long()
         if near:
-            picture, caption = self.near_pairs(scores, bands[0], rows, columns)
-            counted = self.pair_scores(picture, caption) >= self.own[caption]
-            self.above_own.index_add_(0, caption, counted.long())
-            picture, caption = self.near_pairs(scores, bands[1], rows, columns)
-            counted = self.pair_scores(picture, caption) >= self.best[picture]
-            self.above_best.index_add_(0, picture, counted.long())
+            (picture, caption), (other_picture, other_caption) = (self.near_pairs(scores, band) for band in bands)
+            pairs = torch.cat([picture, other_picture]), torch.cat([caption, other_caption])
+            exact = self.settle(*pairs, rows, columns).split([len(picture), len(other_picture)])
+            by_caption.index_add_(0, caption, (exact[0] >= own[caption]).long())
+            by_picture.index_add_(0, other_picture, (exact[1] >= best[other_picture]).long())
+        return by_caption, by_picture
 
     def hide_own(self, scores: Tensor, rows: slice, columns: slice) -> None:
         """A picture and its own captions do not compete: no threshold is as low as their scores become here."""
@@ -314,14 +366,27 @@ class _Counting:
             found.append(_Band(along, lower, upper, sure, near))
         return found[0], found[1]
 
-    def near_pairs(self, scores: Tensor, band: _Band, rows: slice, columns: slice) -> tuple[Tensor, Tensor]:
-        """The pictures and captions whose scores lie inside the band."""
+    def near_pairs(self, scores: Tensor, band: _Band) -> tuple[Tensor, Tensor]:
+        """The rows and columns of the scores that lie inside the band."""
         lines = band.near.nonzero().squeeze(1)
         across = 1 - band.along
         part, lower, upper = (values.index_select(across, lines) for values in (scores, band.lower, band.upper))
         found = list(((part >= lower) & (part <= upper)).nonzero(as_tuple=True))
         found[across] = lines[found[across]]
-        return found[0] + rows.start, found[1] + columns.start
+        return found[0], found[1]
+
+    def settle(self, picture: Tensor, caption: Tensor, rows: slice, columns: slice) -> Tensor:
+        """The float64 scores of pairs of a tile; where they are many, only those of vectors that are not the same."""
+        if len(picture) < 10_000:
+            return self.pair_scores(picture + rows.start, caption + columns.start)
+        picture_kind, picture_example = self.pictures.kinds(rows)
+        caption_kind, caption_example = self.captions.kinds(columns)
+        kind = picture_kind[picture] * len(caption_example) + caption_kind[caption]
+        scores = torch.zeros(len(picture_example) * len(caption_example), dtype=torch.float64, device=self.device)
+        found = scores.bool().index_fill_(0, kind, True).nonzero().squeeze(1)
+        row, column = found // len(caption_example), found % len(caption_example)
+        scores[found] = self.pair_scores(picture_example[row], caption_example[column])
+        return scores[kind]
 
     def pair_scores(self, pictures: Tensor, captions: Tensor) -> Tensor:
         """The float64 scores of these pictures with these captions (rows of each), a cacheful at a time."""
@@ -331,16 +396,3 @@ class _Counting:
             for some, others in zip(pictures.split(size), captions.split(size), strict=True)
         ]
         return torch.cat(parts)
-
-    def exact_block(self, rows: slice, columns: slice) -> Tensor | None:
-        """All scores of a tile in float64, if its vectors are mostly copies of a few (a collapsed model, say)."""
-        kinds, kind_of = [], []
-        for side, part in ((self.pictures, rows), (self.captions, columns)):
-            distinct, inverse = torch.unique(side.rows(part, torch.float64), dim=0, return_inverse=True)
-            example = torch.empty(len(distinct), dtype=torch.int64, device=self.device)
-            kinds.append(example.scatter_(0, inverse, torch.arange(part.start, part.stop, device=self.device)))
-            kind_of.append(inverse)
-        if len(kinds[0]) * len(kinds[1]) * SPARSE > len(kind_of[0]) * len(kind_of[1]):
-            return None
-        table = self.pair_scores(*torch.cartesian_prod(*kinds).unbind(dim=1)).view(len(kinds[0]), len(kinds[1]))
-        return table[kind_of[0]][:, kind_of[1]]

@@ -37,14 +37,9 @@ def run_cells(
         _dataset(_corpus(cell), cell.recipe.features, data)
     with progress.bar("Trainings", len(cells), done=len(results)) as bar:
         if jobs <= 1:
-            progress_was = progress.shown()
-            progress.show(False)  # one bar, not one inside the other
-            try:
-                for cell in waiting:
-                    results[cell.folder] = run_cell(cell, out, data, device, keep_weights)
-                    bar.advance(note=cell.folder)
-            finally:
-                progress.show(progress_was)
+            for cell in waiting:
+                results[cell.folder] = run_cell(cell, out, data, device, keep_weights)
+                bar.advance(note=cell.folder)
         else:
             threads = max(1, (os.cpu_count() or 1) // jobs)
             with ProcessPoolExecutor(jobs, get_context("spawn"), _set_threads, (threads,)) as pool:

@@ -1,7 +1,7 @@
 """A table of experiments as data: rows that change a base recipe, each trained with several seeds.
 
-A row is one model for all languages of the recipe, or with `each` several models, one per group of languages; a column is
-a language, and its number comes from the model that was trained on it.
+A row is one model for all languages of the recipe, or with `each` several models, one per group of languages; a column
+is a language, and its number comes from the model that was trained on it.
 """
 
 import copy

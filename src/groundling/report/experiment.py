@@ -23,17 +23,28 @@ def experiment_table(summary: dict[str, Any], languages: list[str]) -> Table:
     }
     published = {row["name"]: row["published"] for row in summary["rows"] if row["published"]}
     seeds = len(summary["seeds"])
-    widest = max((cell["interval"] for row in summary["rows"] for cell in row["columns"].values() if seeds > 1), default=0.0)
+    widest = max(
+        (cell["interval"] for row in summary["rows"] for cell in row["columns"].values() if seeds > 1), default=0.0
+    )
     notes = [f"{METRICS.get(summary['metric'], summary['metric'])}, test split; mean ± deviation over {seeds} seeds."]
     if seeds > 1:
-        notes.append(f"The 95% interval of a mean over {seeds} seeds is at most ± {widest:.1f} wide here; all are in results.json.")
+        notes.append(
+            f"The 95% interval of a mean over {seeds} seeds is at most ± {widest:.1f} here; all are in results.json."
+        )
     return results_table(summary["title"], [*languages, "mean"], ours, published, notes=notes)
 
 
-def write_experiment(folder: Path, about: str, languages: list[str], summary: dict[str, Any], made: dict[str, Any]) -> Path:
+def write_experiment(
+    folder: Path, about: str, languages: list[str], summary: dict[str, Any], made: dict[str, Any]
+) -> Path:
     """results.json and results.md in `folder`; `made` says how: command, commit, device, seconds."""
     write_json(folder / "results.json", {**summary, "made": made})
-    lines = [f"# {summary['title']}", about.strip(), experiment_table(summary, languages).markdown(), "## How it was made"]
+    lines = [
+        f"# {summary['title']}",
+        about.strip(),
+        experiment_table(summary, languages).markdown(),
+        "## How it was made",
+    ]
     lines.append("\n".join(f"- {key}: `{value}`" for key, value in made.items()))
     write_text(folder / "results.md", "\n\n".join(line for line in lines if line) + "\n")
     return folder / "results.md"

@@ -3,7 +3,7 @@
 A minute of training gives a usable model in fifteen languages; it is what `groundling demo` trains.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
@@ -23,7 +23,8 @@ class BagSettings(VSESettings):
     dimensions: PositiveInt = 256
     word_dimensions: PositiveInt = 128
     buckets: PositiveInt = Field(2**16, description="rows for hashed character n-grams")
-    dropout: float = Field(0.3, ge=0, lt=1)
+    dropout: float = Field(0.3, ge=0, lt=1, description="of the caption's mean vector")
+    picture_dropout: float = Field(0.0, ge=0, lt=1, description="of the picture's features")
     objective: Literal["max_of_hinges", "sum_of_hinges", "contrastive"] = "contrastive"
     spare_positives: bool = True
     caption_pairs: float = Field(0.0, ge=0, lt=1, description="share of the steps spent on caption–caption ranking")
@@ -32,7 +33,7 @@ class BagSettings(VSESettings):
 class Bag(VSE):
     name = "bag"
     paper = "groundling; n-grams after Bojanowski et al. 2017"
-    Settings = BagSettings
+    Settings: ClassVar = BagSettings
     settings: BagSettings
 
     def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
@@ -43,7 +44,7 @@ class Bag(VSE):
 
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
         text = BagTower(tokeniser.size, self.settings.word_dimensions, self.settings.dimensions, self.settings.dropout)
-        return Towers(text, PictureTower(features, self.settings.dimensions))
+        return Towers(text, PictureTower(features, self.settings.dimensions, self.settings.picture_dropout))
 
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
         pairs = self.settings.caption_pairs

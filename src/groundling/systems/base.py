@@ -5,9 +5,10 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
+from groundling import settings as all_settings
 from groundling.batches import Sampler, TrainingData
 from groundling.corpus import Corpus
-from groundling.settings import Settings, TextSettings, TrainingSettings
+from groundling.settings import TextSettings, TrainingSettings
 from groundling.text import Tokeniser
 
 
@@ -31,9 +32,9 @@ class System(ABC):
 
     name: ClassVar[str]
     paper: ClassVar[str]
-    Settings: ClassVar[type[Settings]]
+    Settings: ClassVar[type[all_settings.Settings]]
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: all_settings.Settings) -> None:
         self.settings = settings
 
     @abstractmethod
@@ -52,5 +53,7 @@ class System(ABC):
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler: ...
 
     @abstractmethod
-    def loss(self, towers: Towers, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, longest: int) -> Tensor:
+    def loss(
+        self, towers: Towers, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, longest: int
+    ) -> Tensor:
         """The loss of a batch (see `batches.Batch`); rows are tensors on the device of `data`."""

@@ -1,10 +1,11 @@
 """Multilingual training with caption–caption ranking.
 
-Kádár, Elliott, Côté, Chrupała and Alishahi 2018, "Lessons learned in multilingual grounded language learning": one model
-for all languages; at each step either a batch of one language against its pictures, or caption pairs across languages.
+Kádár, Elliott, Côté, Chrupała and Alishahi 2018, "Lessons learned in multilingual grounded language learning": one
+model for all languages; at each step either a batch of one language against its pictures, or caption pairs across
+languages.
 """
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -15,7 +16,9 @@ from groundling.systems.vse import VSE, VSESettings
 
 class LessonsSettings(VSESettings):
     name: Literal["lessons"] = "lessons"  # type: ignore[assignment]
-    caption_pairs: float = Field(0.5, ge=0, lt=1, description="share of the steps spent on caption–caption ranking (c2c)")
+    caption_pairs: float = Field(
+        0.5, ge=0, lt=1, description="share of the steps spent on caption–caption ranking (c2c)"
+    )
 
 
 class Lessons(VSE):
@@ -23,7 +26,7 @@ class Lessons(VSE):
 
     name = "lessons"
     paper = "Kádár et al. 2018"
-    Settings = LessonsSettings
+    Settings: ClassVar = LessonsSettings
     settings: LessonsSettings
 
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:

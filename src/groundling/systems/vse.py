@@ -3,7 +3,7 @@
 Kiros et al. 2014 (sum of hinges); VSE++, Faghri et al. 2018 (hardest negative). The base of most systems here.
 """
 
-from typing import Literal, cast
+from typing import ClassVar, Literal
 
 import torch
 from pydantic import Field, PositiveFloat, PositiveInt
@@ -36,7 +36,7 @@ class VSE(System):
 
     name = "vse"
     paper = "Kiros et al. 2014; Faghri et al. 2018 (VSE++)"
-    Settings = VSESettings
+    Settings: ClassVar = VSESettings
     settings: VSESettings
 
     def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
@@ -52,7 +52,9 @@ class VSE(System):
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
         return LanguageSampler(data, training.batch_size, training.seed, groups=[data.codes])
 
-    def loss(self, towers: Towers, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, longest: int) -> Tensor:
+    def loss(
+        self, towers: Towers, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, longest: int
+    ) -> Tensor:
         if kind == "picture":
             left = towers.text(data.ids[captions, :longest], data.device_lengths[captions])
             right = towers.picture(data.features[partners])
@@ -64,7 +66,7 @@ class VSE(System):
 
     def objective(self, scores: Tensor, spared: Tensor | None) -> Tensor:
         sharpness = self.settings.temperature if self.settings.objective == "contrastive" else self.settings.margin
-        return cast(Tensor, OBJECTIVES[self.settings.objective](scores, sharpness, spared))
+        return OBJECTIVES[self.settings.objective](scores, sharpness, spared)
 
     def spared(self, data: TrainingData, kind: str, captions: Tensor, partners: Tensor) -> Tensor | None:
         """Pairs (row, column) that match in truth: of one picture, or with a caption that says the same."""

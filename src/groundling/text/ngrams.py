@@ -7,6 +7,7 @@ rich inflection. Pairs of neighbouring words are hashed too: for scripts written
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from groundling.settings import TextSettings
@@ -32,7 +33,9 @@ class NgramTokeniser:
 
     @staticmethod
     def build(texts: Sequence[str], languages: Sequence[str], settings: TextSettings, buckets: int) -> "NgramTokeniser":
-        captions = ((code, words(text, code, settings.segmentation)) for text, code in zip(texts, languages, strict=True))
+        captions = (
+            (code, words(text, code, settings.segmentation)) for text, code in zip(texts, languages, strict=True)
+        )
         return NgramTokeniser(Vocabulary.build(captions, settings.minimum_count), settings, buckets)
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
@@ -40,7 +43,7 @@ class NgramTokeniser:
         for text, language in zip(texts, languages, strict=True):
             found = words(text, language, self.settings.segmentation)[: self.settings.maximum_length]
             line = [piece for word in found for piece in self._of_word(word)]
-            line += [self._bucket(f"{a} {b}") for a, b in zip(found, found[1:], strict=False)]
+            line += [self._bucket(f"{a} {b}") for a, b in pairwise(found)]
             lines.append(line or [UNKNOWN])
         return pad(lines)
 

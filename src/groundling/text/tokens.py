@@ -39,7 +39,9 @@ class Tokeniser(Protocol):
 def pad(lines: Sequence[Sequence[int]]) -> Tokens:
     lengths = np.array([len(line) for line in lines], dtype=np.int64)
     ids = np.full((len(lines), max(1, int(lengths.max(initial=0)))), PAD, dtype=np.int32)
-    ids[np.arange(ids.shape[1]) < lengths[:, None]] = np.concatenate([np.asarray(line, dtype=np.int32) for line in lines]) if len(lines) else []
+    ids[np.arange(ids.shape[1]) < lengths[:, None]] = (
+        np.concatenate([np.asarray(line, dtype=np.int32) for line in lines]) if len(lines) else []
+    )
     return Tokens(ids, lengths)
 
 

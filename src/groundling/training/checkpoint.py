@@ -31,7 +31,9 @@ class Progress:
 
 def save_weights(path: Path, towers: nn.Module, about: dict[str, str] | None = None) -> None:
     with atomic_path(path) as temporary:
-        save_file({name: value.detach().cpu().contiguous() for name, value in towers.state_dict().items()}, temporary, about)
+        save_file(
+            {name: value.detach().cpu().contiguous() for name, value in towers.state_dict().items()}, temporary, about
+        )
 
 
 def save(path: Path, towers: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:

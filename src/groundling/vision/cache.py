@@ -1,0 +1,249 @@
+"""Features of picture files, each computed once: found again by backbone, preprocessing and content.
+
+Pictures are decoded in threads a little ahead of the network, and stored shard by shard: a process that is killed loses
+the shard in hand, and the next one carries on from there. Renamed, moved and duplicated files cost nothing.
+"""
+
+import hashlib
+import json
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+import torch
+
+from groundling.errors import UserError
+from groundling.files import cache_folder, write_json
+from groundling.progress import bar
+from groundling.vision import shards
+from groundling.vision.backbones import Backbone
+from groundling.vision.preprocessing import PictureError, Pixels, Preprocessing
+
+SHARD = 256  # pictures
+VERSION = 1  # raise it when the same settings give other features: what is cached is then not found any more
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Features:
+    """`vectors` float32 [n, dim], one row per path; rows in `failed` (row, reason) could not be read and are zero."""
+
+    vectors: shards.Vectors
+    failed: list[tuple[int, str]]
+
+
+def features_folder(backbone: Backbone, preprocessing: Preprocessing, folder: Path | None = None) -> Path:
+    """Where features under these settings are kept: other settings, other folder."""
+    described = json.dumps(_settings(backbone, preprocessing), sort_keys=True)
+    digest = hashlib.sha256(described.encode()).hexdigest()[:8]
+    base = cache_folder() / "features" if folder is None else folder
+    return base / f"{backbone.name.replace('/', '--')}-{preprocessing.size}-{digest}"
+
+
+def _settings(backbone: Backbone, preprocessing: Preprocessing) -> dict[str, object]:
+    network = {"backbone": backbone.name, "dim": backbone.dim, "mean": backbone.mean, "std": backbone.std}
+    return {"version": VERSION, **network, **asdict(preprocessing)}
+
+
+def extract(
+    paths: list[Path],
+    backbone: Backbone,
+    preprocessing: Preprocessing | None = None,
+    batch: int = 64,
+    threads: int = 2,
+    folder: Path | None = None,
+    strict: bool = False,
+) -> Features:
+    """The features of picture files, from the cache where they are in it, computed and kept there where not.
+
+    Args:
+        paths: the picture files, in the order of the rows of the result.
+        backbone: what computes the features.
+        preprocessing: by default the backbone's size, without mirror images.
+        batch: pictures given to the backbone at once.
+        threads: how many decode pictures.
+        folder: where features are kept; by default `features` in the cache folder.
+        strict: raise UserError for a file that is not a readable picture, rather than list it in `failed`.
+    """
+    preprocessing = preprocessing or Preprocessing(backbone.size)
+    if preprocessing.size != backbone.size:
+        raise ValueError(f"pictures of size {preprocessing.size} for a backbone of size {backbone.size}")
+    place = features_folder(backbone, preprocessing, folder)
+    vectors = np.zeros((len(paths), backbone.dim), dtype=np.float32)
+    with ThreadPoolExecutor(threads) as pool, _cancelled_on_error(pool):
+        rows, failed = _rows_by_content(paths, pool)
+        if strict:
+            _refuse(paths, failed)  # before hours of work
+        todo = _fill_from_cache(vectors, rows, place, backbone.dim)
+        if todo:
+            with _writable(place):
+                write_json(place / "settings.json", _settings(backbone, preprocessing))
+        with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress, _Shard(place) as shard:
+            pictures = _decoded(paths, todo, preprocessing, failed, pool, limit=2 * batch)
+            for keys, pixels in _batches(pictures, batch):
+                features = _encode(backbone, pixels, preprocessing.mirror)
+                shard.add(keys, features)
+                for key, feature in zip(keys, features, strict=True):
+                    vectors[todo[key]] = feature
+                progress.advance(len(keys))
+    if strict:
+        _refuse(paths, failed)
+    return Features(vectors, sorted(failed.items()))
+
+
+def _rows_by_content(paths: list[Path], pool: ThreadPoolExecutor) -> tuple[dict[bytes, list[int]], dict[int, str]]:
+    """The rows that hold each content, by its key; and for files that cannot be read, the reason by row."""
+
+    def key_of(path: Path) -> bytes | str:
+        try:
+            return shards.content_key(path.read_bytes())
+        except OSError as error:
+            return error.strerror or str(error)
+
+    rows: dict[bytes, list[int]] = {}
+    failed: dict[int, str] = {}
+    with bar("Looking up pictures", total=len(paths)) as progress:
+        for row, key in enumerate(_ahead(pool, key_of, paths, limit=256)):
+            if isinstance(key, str):
+                failed[row] = key
+            else:
+                rows.setdefault(key, []).append(row)
+            progress.advance(1)
+    return rows, failed
+
+
+def _fill_from_cache(
+    vectors: shards.Vectors, rows: dict[bytes, list[int]], place: Path, dim: int
+) -> dict[bytes, list[int]]:
+    """Copy what is cached into `vectors`; what is left to compute, as rows by content."""
+    todo = dict(rows)
+    for keys, features in shards.read_all(place, dim):
+        for key, feature in zip(keys, features, strict=True):
+            if key in todo:
+                vectors[todo.pop(key)] = feature
+    return todo
+
+
+def _decoded(
+    paths: list[Path],
+    todo: dict[bytes, list[int]],
+    preprocessing: Preprocessing,
+    failed: dict[int, str],
+    pool: ThreadPoolExecutor,
+    limit: int,
+) -> Iterator[tuple[bytes, Pixels]]:
+    """Each picture to compute, once; those that cannot be decoded go to `failed` instead."""
+
+    def decode(key: bytes) -> Pixels | str:
+        try:
+            data = paths[todo[key][0]].read_bytes()
+            if shards.content_key(data) != key:
+                return "changed while it was being read"
+            return preprocessing.pixels(data)
+        except PictureError as error:
+            return str(error)
+        except OSError as error:
+            return error.strerror or str(error)
+
+    for key, pixels in zip(todo, _ahead(pool, decode, todo, limit), strict=True):
+        if isinstance(pixels, str):
+            failed |= dict.fromkeys(todo[key], pixels)
+        else:
+            yield key, pixels
+
+
+def _encode(backbone: Backbone, pixels: list[Pixels], mirror: bool) -> shards.Vectors:
+    pictures = torch.from_numpy(np.stack(pixels)).permute(0, 3, 1, 2)
+    features = backbone.encode(pictures, mirror=mirror).numpy()
+    if not np.isfinite(features).all():
+        raise ValueError(f"{backbone.name} gave features that are not finite")
+    return features
+
+
+class _Shard:
+    """Collects features and writes them whenever there are enough, and what is left at the end or on an error."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.keys: list[bytes] = []
+        self.parts: list[shards.Vectors] = []
+
+    def add(self, keys: list[bytes], features: shards.Vectors) -> None:
+        self.keys += keys
+        self.parts.append(features)
+        if len(self.keys) >= SHARD:
+            self.write()
+
+    def write(self) -> None:
+        if self.keys:
+            with _writable(self.place):
+                shards.write(self.place, self.keys, np.concatenate(self.parts))
+            self.keys, self.parts = [], []
+
+    def __enter__(self) -> "_Shard":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.write()
+
+
+def _batches(pictures: Iterable[tuple[bytes, Pixels]], size: int) -> Iterator[tuple[list[bytes], list[Pixels]]]:
+    keys: list[bytes] = []
+    pixels: list[Pixels] = []
+    for key, picture in pictures:
+        keys.append(key)
+        pixels.append(picture)
+        if len(keys) == size:
+            yield keys, pixels
+            keys, pixels = [], []
+    if keys:
+        yield keys, pixels
+
+
+def _ahead(
+    pool: ThreadPoolExecutor, function: Callable[[Item], Result], items: Iterable[Item], limit: int
+) -> Iterator[Result]:
+    """`map` in threads, in order, with at most `limit` results waiting, so that memory stays bounded."""
+    waiting: deque[Future[Result]] = deque()
+    for item in items:
+        waiting.append(pool.submit(function, item))
+        if len(waiting) >= limit:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+@contextmanager
+def _cancelled_on_error(pool: ThreadPoolExecutor) -> Iterator[None]:
+    """Leave at once on an error or Ctrl-C rather than finish what is queued."""
+    try:
+        yield
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+
+
+def _refuse(paths: list[Path], failed: dict[int, str]) -> None:
+    """An error that names the first picture that cannot be used, and says how many more there are."""
+    if failed:
+        row = min(failed)
+        more = f" (and {len(failed) - 1} more pictures like it)" if len(failed) > 1 else ""
+        raise UserError(f"{paths[row]}: {failed[row]}{more}; mend or remove it")
+
+
+@contextmanager
+def _writable(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UserError(
+            f"{place}: cannot keep features here ({reason}); make room, or set GROUNDLING_CACHE to another folder"
+        ) from None

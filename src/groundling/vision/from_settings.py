@@ -1,0 +1,60 @@
+"""Features as a recipe asks for them."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from groundling.corpus.corpus import Corpus, Mask
+from groundling.errors import UserError
+from groundling.files import atomic_path, write_text
+from groundling.settings import FeatureSettings
+from groundling.vision.features import Vectors, features_for
+
+if TYPE_CHECKING:
+    from groundling.vision.preprocessing import Preprocessing
+
+
+def corpus_features(corpus: Corpus, settings: FeatureSettings, strict: bool = False) -> tuple[Vectors, Mask]:
+    """Features of a corpus and a mask of the pictures that have them.
+
+    From the array that the settings name; else from the array that came with the corpus, where it has no picture files;
+    else computed by the backbone and cached.
+    """
+    if (settings.array is None) != (settings.names is None):
+        raise UserError("features.array and features.names go together: the array, and the list of its pictures")
+    if settings.array is not None and settings.names is not None:
+        return features_for(corpus, precomputed=(Path(settings.array), Path(settings.names)))
+    given = corpus.info.get("features")
+    if corpus.root is None and given:
+        return features_for(corpus, precomputed=(Path(given["array"]), Path(given["names"])))
+    if corpus.root is None:
+        return features_for(corpus)  # says what is missing
+    from groundling.vision import backbones
+
+    backbone = backbones.get(settings.backbone, settings.size)
+    return features_for(corpus, backbone=backbone, preprocessing=_cut(settings, backbone.size), strict=strict)
+
+
+def file_features(paths: list[Path], settings: FeatureSettings) -> Vectors:
+    """Features of picture files; one that cannot be read is an error that names it."""
+    from groundling.vision import backbones
+    from groundling.vision.cache import extract
+
+    if settings.array is not None:
+        raise UserError("this model was trained on a precomputed array, so it cannot look at picture files by itself")
+    backbone = backbones.get(settings.backbone, settings.size)
+    return extract(paths, backbone, _cut(settings, backbone.size), strict=True).vectors
+
+
+def _cut(settings: FeatureSettings, size: int) -> "Preprocessing":
+    from groundling.vision.preprocessing import Preprocessing
+
+    return Preprocessing(size, mirror=settings.mirror) if settings.crop else Preprocessing(size, size, settings.mirror)
+
+
+def save_array(folder: Path, vectors: Vectors, names: list[str]) -> None:
+    """features.npy and names.txt, to be given as `features.array` and `features.names` elsewhere."""
+    with atomic_path(folder / "features.npy") as temporary, temporary.open("wb") as file:
+        np.save(file, vectors)
+    write_text(folder / "names.txt", "".join(f"{name}\n" for name in names))
