@@ -42,6 +42,9 @@ class TextSettings(Settings):
 
 class TrainingSettings(Settings):
     batch_size: int = Field(128, ge=2)
+    length_pool: PositiveInt = Field(
+        64, description="batches sorted together by caption length; 1 leaves captions of all lengths in a batch"
+    )
     learning_rate: PositiveFloat = 2e-4
     decay_after: PositiveInt | None = Field(None, description="divide the learning rate by ten after this many epochs")
     decay_to: float = Field(

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from groundling.errors import UserError
-from groundling.evaluation.ranks import Ranks, ranks, row_sums
+from groundling.evaluation.ranks import Dot, Ranks, ranks, row_sums
 
 Array = npt.NDArray[Any]
 
@@ -132,6 +133,22 @@ def test_equals_float64_on_real_numbers_with_duplicates(tile: tuple[int, int], d
     assert_equal(ranks(pictures, captions, owners, tile=tile), whole_matrix(pictures, captions, owners))
 
 
+@pytest.mark.parametrize("dimensions", [1, 3, 128, 129, 1000, 5000])
+def test_a_tile_is_never_further_off_than_its_error(dimensions: int) -> None:
+    draw = torch.Generator().manual_seed(dimensions)
+    random = torch.randn(6, dimensions, dtype=torch.float64, generator=draw)
+    growing = 1.1 ** torch.arange(dimensions).remainder(40).double()
+    rows = torch.cat([random, random.abs(), torch.full((1, dimensions), 0.1).double(), growing[None], -growing[None]])
+    dot, narrow, norms = Dot(), rows.float(), rows.norm(dim=1)
+    exact = torch.stack([dot.pairs(row.expand_as(rows), rows) for row in rows])
+    errors = dot.error(norms[:, None], norms, dimensions, torch.float32, whole=False)
+    assert ((dot.block(narrow, narrow).double() - exact).abs() <= errors).all()
+    errors = dot.error(norms[:, None], norms, dimensions, torch.float64, whole=False)
+    assert ((dot.block(rows, rows) - exact).abs() <= errors).all()
+    twin = [[math.fsum((a * b).tolist()) for b in rows] for a in rows]
+    assert ((torch.tensor(twin, dtype=torch.float64) - exact).abs() <= errors).all()
+
+
 def test_scores_that_float32_cannot_tell_apart() -> None:
     direction = unit(1, 256, seed=4)
     pictures = direction + np.float32(1e-4) * unit(300, 256, seed=5)
@@ -150,7 +167,7 @@ def test_a_last_bit_of_float64_decides() -> None:
     assert found.text_to_image.tolist() == [2, 1]
 
 
-@pytest.mark.parametrize("same", ["everything", "captions", "few pictures", "zero captions"])
+@pytest.mark.parametrize("same", ["everything", "captions", "few pictures", "nearly all pictures", "zero captions"])
 def test_many_equal_vectors(same: str) -> None:
     draw = np.random.default_rng(7)
     pictures, captions = draw.integers(-8, 9, (300, 24)) / 8, draw.integers(-8, 9, (500, 24)) / 8
@@ -160,6 +177,9 @@ def test_many_equal_vectors(same: str) -> None:
         captions[:] = captions[0]
     elif same == "few pictures":
         pictures[:] = pictures[np.arange(300) % 3]
+    elif same == "nearly all pictures":
+        pictures[:] = pictures[0]
+        pictures[::2, 0] += 2.0**-20
     else:
         captions[::2] = 0
     owners = draw.integers(0, 300, 500)
@@ -169,14 +189,20 @@ def test_many_equal_vectors(same: str) -> None:
         assert set(found.text_to_image) == {300}
 
 
-def test_whole_numbers_too_large_for_float32() -> None:
-    pictures = np.array([[2**24 + 1, 0], [2**24, 1], [2**24, 2]])
-    captions = np.array([[1, 0], [1, 1], [1, 0]])
-    owners = np.array([0, 1, 2])
-    expected = double_loop(pictures, captions, owners)
-    assert expected[0] == [1, 3, 3]
-    found = ranks(pictures, captions, owners)
+@pytest.mark.parametrize("pictures", [[[4097, 0], [4097, -1]], [[2**24 + 1, 0], [2**24, 1]], [[2**24, 1], [2**24, 2]]])
+def test_whole_numbers_whose_products_float32_cannot_hold(pictures: list[list[int]]) -> None:
+    captions, owners = np.array([[4097, 1], [4097, 1], [1, 0], [0, 1]]), np.array([0, 1, 0, 1])
+    expected = double_loop(np.array(pictures), captions, owners)
+    found = ranks(np.array(pictures), captions, owners)
     assert (found.text_to_image.tolist(), found.image_to_text.tolist()) == expected
+
+
+def test_captions_so_short_that_their_squares_vanish() -> None:
+    pictures = unit(1, 64, seed=22) + np.float32(1e-6) * unit(100, 64, seed=23)
+    captions = np.float32(1e-25) * unit(200, 64, seed=24)
+    captions[0] = pictures[0]
+    owners = np.arange(200) // 2
+    assert_equal(ranks(pictures, captions, owners, tile=(100, 50)), whole_matrix(pictures, captions, owners))
 
 
 def test_order_of_rows_does_not_matter() -> None:
@@ -207,25 +233,40 @@ def test_vectors_of_very_different_lengths() -> None:
     assert_equal(ranks(pictures, captions, owners, tile=(16, 64)), whole_matrix(pictures, captions, owners))
 
 
-def test_settings_of_training_neither_matter_nor_change(threads: None) -> None:
-    pictures, captions = unit(200, 256, seed=15), unit(400, 256, seed=16)
-    owners = np.arange(400) // 2
-    expected = whole_matrix(pictures, captions, owners)
-    torch.set_num_threads(3)
-    before = torch.get_float32_matmul_precision()
+class Watched(Dot):
+    """Notes under which settings tiles are scored."""
+
+    def __init__(self) -> None:
+        self.seen: set[tuple[object, ...]] = set()
+
+    def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
+        scores = super().block(pictures, captions)
+        precisions = [
+            getattr(part.matmul, "fp32_precision", "ieee") for part in (torch.backends.cuda, torch.backends.mkldnn)
+        ]
+        self.seen.add((scores.dtype, scores.requires_grad, *precisions))
+        return scores
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_settings_of_training_neither_matter_nor_change(threads: None, count: int) -> None:
+    pictures, captions, owners = unit(200, 256, seed=15), unit(400, 256, seed=16), np.arange(400) // 2
+    torch.set_num_threads(count)
+    before, score = torch.get_float32_matmul_precision(), Watched()
     try:
         torch.set_float32_matmul_precision("medium")
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            found = ranks(torch.tensor(pictures, requires_grad=True), torch.tensor(captions), owners, tile=(64, 64))
+            learning = torch.tensor(pictures, requires_grad=True)
+            found = ranks(learning, torch.tensor(captions), owners, score=score, tile=(64, 64))
             assert torch.is_autocast_enabled("cpu")
         assert torch.get_float32_matmul_precision() == "medium"
     finally:
         torch.set_float32_matmul_precision(before)
-    assert torch.get_num_threads() == 3
+    assert score.seen == {(torch.float32, False, "ieee", "ieee")}
     assert torch.is_grad_enabled()
-    assert_equal(found, expected)
-    torch.set_num_threads(1)
-    assert_equal(ranks(pictures, captions, owners, tile=(64, 64)), expected)
+    with ThreadPoolExecutor(1) as later:
+        assert torch.get_num_threads() == later.submit(torch.get_num_threads).result() == count
+    assert_equal(found, whole_matrix(pictures, captions, owners))
 
 
 def test_arrays_of_any_layout_are_only_read() -> None:
@@ -254,7 +295,7 @@ class Order:
 
 
 def test_another_score_is_ranked_by_the_same_code() -> None:
-    pictures, captions = abs(unit(40, 12, seed=17)), abs(unit(100, 12, seed=18))
+    pictures, captions = abs(unit(40, 12, seed=17)), np.float32(0.4) * abs(unit(100, 12, seed=18))
     pictures[20:30] = pictures[:10]
     owners = np.random.default_rng(19).integers(0, 40, 100)
 
@@ -277,13 +318,13 @@ def test_another_score_is_ranked_by_the_same_code() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_gpu_equals_float64() -> None:
+def test_gpu_equals_float64(monkeypatch: pytest.MonkeyPatch) -> None:
     pictures, captions = unit(3000, 512, seed=20), unit(9000, 512, seed=21)
     pictures[100:200] = pictures[:100]
     captions[:1000] = captions[0]
     owners = np.arange(9000) // 3
     expected = whole_matrix(pictures, captions, owners)
-    torch.backends.cuda.matmul.allow_tf32 = True
+    monkeypatch.setattr(torch.backends.cuda.matmul, "allow_tf32", True)
     on_gpu = torch.tensor(pictures, device="cuda"), torch.tensor(captions, device="cuda")
     for tile in (None, (500, 700)):
         assert_equal(ranks(*on_gpu, owners, tile=tile), expected)
@@ -313,6 +354,13 @@ GOOD = np.eye(3, dtype=np.float32)
         (np.float16([[0, 0, 1], [0, 1, 0], [0, 0, -np.inf]]), GOOD, [0, 1, 2], "pictures: row 2 holds a number"),
         (GOOD > 0, GOOD, [0, 1, 2], "pictures holds bool values"),
         (torch.eye(3) > 0, GOOD, [0, 1, 2], "pictures holds torch.bool values"),
+        pytest.param(
+            GOOD.astype(np.longdouble),
+            GOOD,
+            [0, 1, 2],
+            "pictures holds float128 values",
+            marks=pytest.mark.skipif(np.dtype(np.longdouble).name != "float128", reason="no such type here"),
+        ),
         (GOOD.astype(complex), GOOD, [0, 1, 2], "pictures holds complex128 values"),
     ],
 )

@@ -54,8 +54,9 @@ class LanguageSampler:
         groups: Sequence[Sequence[str]],
         pair_probability: float = 0.0,
         pool: int = 64,
+        pairs_after: int = 0,
     ) -> None:
-        self.data, self.seed, self.pair_probability = data, seed, pair_probability
+        self.data, self.seed, self.pair_probability, self.pairs_after = data, seed, pair_probability, pairs_after
         self.rows = [
             np.flatnonzero(np.isin(data.languages, [data.codes.index(code) for code in group])) for group in groups
         ]
@@ -73,7 +74,8 @@ class LanguageSampler:
     def batch(self, step: int) -> Batch:
         """The batch of this step. Steps must be asked for in order; `state` is the place between two steps."""
         choice = np.random.default_rng([self.seed, 2**32 - 1, step])
-        pairs = self.pairs if choice.random() < self.pair_probability else None
+        wanted = choice.random() < self.pair_probability and step >= self.pairs_after
+        pairs = self.pairs if wanted else None
         stream = int(choice.integers(len(self.rows))) if pairs is None else len(self.rows)
         places = self.streams[stream].batch(self.drawn[stream])
         self.drawn[stream] += 1

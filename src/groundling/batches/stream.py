@@ -53,7 +53,7 @@ class Stream:
         last = min(first + self.pool * self.batch_size, self.per_epoch * self.batch_size)
         rows = shuffled(np.arange(first, last), self.items, [*self.key, epoch])
         order = np.random.default_rng([*self.key, epoch, pool])
-        if self.lengths is not None:
+        if self.lengths is not None and self.pool > 1:
             rows = rows[np.argsort(self.lengths(rows), kind="stable")]
         batches = rows.reshape(-1, self.batch_size)
         return list(batches[order.permutation(len(batches))])

@@ -10,6 +10,9 @@ from groundling.cli.output import AsJson, Data, Device, print_json, print_table
 
 def reproduce(
     table: Annotated[str, typer.Argument(help="A table by name (`groundling recipes`) or a YAML file.")],
+    assign: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a setting of every row: --set training.patience=5.")
+    ] = None,
     seeds: Annotated[list[int] | None, typer.Option("--seed", help="Train with these seeds (repeatable).")] = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where runs and results go; runs/TABLE when left out.")
@@ -30,11 +33,12 @@ def reproduce(
     from groundling.experiments.runner import run_cells
     from groundling.experiments.table import TableSettings, cells
     from groundling.report.experiment import experiment_table, write_experiment
-    from groundling.settings import check, read_yaml
+    from groundling.settings import check, override, read_yaml
 
     values = read_yaml(find(table))
     if "cells" not in values:
         raise UserError(f"{table} is one recipe; train it with `groundling train {table}`")
+    values["base"] = override(values.get("base", {}), assign or [])
     settings = check(TableSettings, values, table)
     folder = out or Path("runs") / table.removesuffix(".yaml")
     results = run_cells(list(cells(settings, seeds)), folder, data, device, jobs, keep_weights)

@@ -32,6 +32,7 @@ def run_cells(
             results[cell.folder] = read_json(run.evaluation_file)
         else:
             waiting.append(cell)
+    waiting.sort(key=lambda cell: -len(cell.group))  # long trainings first: no worker is left alone with one at the end
     # Load once before workers start, so that features are computed by one process only.
     for cell in waiting:
         _dataset(_corpus(cell), cell.recipe.features, data)

@@ -21,10 +21,10 @@ from groundling.towers.picture import PictureTower
 class BagSettings(VSESettings):
     name: Literal["bag"] = "bag"  # type: ignore[assignment]
     dimensions: PositiveInt = 256
-    word_dimensions: PositiveInt = 128
+    word_dimensions: PositiveInt = 256
     buckets: PositiveInt = Field(2**16, description="rows for hashed character n-grams")
     dropout: float = Field(0.3, ge=0, lt=1, description="of the caption's mean vector")
-    picture_dropout: float = Field(0.0, ge=0, lt=1, description="of the picture's features")
+    picture_dropout: float = Field(0.5, ge=0, lt=1, description="of the picture's features")
     objective: Literal["max_of_hinges", "sum_of_hinges", "contrastive"] = "contrastive"
     spare_positives: bool = True
     caption_pairs: float = Field(0.0, ge=0, lt=1, description="share of the steps spent on caption–caption ranking")
@@ -47,5 +47,5 @@ class Bag(VSE):
         return Towers(text, PictureTower(features, self.settings.dimensions, self.settings.picture_dropout))
 
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
-        pairs = self.settings.caption_pairs
-        return LanguageSampler(data, training.batch_size, training.seed, [data.codes], pairs)
+        pairs, pool = self.settings.caption_pairs, training.length_pool
+        return LanguageSampler(data, training.batch_size, training.seed, [data.codes], pairs, pool)

@@ -19,6 +19,9 @@ class LessonsSettings(VSESettings):
     caption_pairs: float = Field(
         0.5, ge=0, lt=1, description="share of the steps spent on caption–caption ranking (c2c)"
     )
+    caption_pairs_after: int = Field(
+        0, ge=0, description="steps on pictures alone before caption–caption ranking starts"
+    )
 
 
 class Lessons(VSE):
@@ -31,4 +34,7 @@ class Lessons(VSE):
 
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
         each = [[code] for code in data.codes]
-        return LanguageSampler(data, training.batch_size, training.seed, each, self.settings.caption_pairs)
+        pairs, after = self.settings.caption_pairs, self.settings.caption_pairs_after
+        return LanguageSampler(
+            data, training.batch_size, training.seed, each, pairs, training.length_pool, pairs_after=after
+        )

@@ -50,7 +50,7 @@ class VSE(System):
         return Towers(text, PictureTower(features, self.settings.dimensions))
 
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
-        return LanguageSampler(data, training.batch_size, training.seed, groups=[data.codes])
+        return LanguageSampler(data, training.batch_size, training.seed, [data.codes], 0.0, training.length_pool)
 
     def loss(
         self, towers: Towers, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, longest: int
@@ -62,7 +62,10 @@ class VSE(System):
             both = torch.cat([captions, partners])
             vectors = towers.text(data.ids[both, :longest], data.device_lengths[both])
             left, right = vectors[: len(captions)], vectors[len(captions) :]
-        return self.objective(left @ right.T, self.spared(data, kind, captions, partners))
+        with torch.autocast(
+            left.device.type, enabled=False
+        ):  # bf16 tells apart scores of .004 only: a recall point lost
+            return self.objective(left @ right.T, self.spared(data, kind, captions, partners))
 
     def objective(self, scores: Tensor, spared: Tensor | None) -> Tensor:
         sharpness = self.settings.temperature if self.settings.objective == "contrastive" else self.settings.margin
