@@ -91,11 +91,13 @@ def plain_steps(towers: Towers, data: TrainingData, device: torch.device, steps:
                 return sum(times[WARM_UP:]) / (steps - WARM_UP)
 
 
-def our_steps(towers: Towers, data: TrainingData, system: systems.System, device: torch.device, steps: int) -> float:
+def our_steps(
+    towers: Towers, data: TrainingData, system: systems.System, device: torch.device, steps: int, pool: int
+) -> float:
     precision = pick_precision("auto", device)
     optimiser = make_optimiser(towers, TRAINING.learning_rate, 0.0, device)
     step = make_step(system, towers, data, optimiser, TRAINING.clip, precision)
-    sampler = system.sampler(data, TRAINING)
+    sampler = system.sampler(data, TRAINING.model_copy(update={"length_pool": pool}))
     warm = WARM_UP if device.type == "cpu" else steps // 2  # on a GPU, until every length is recorded
     for number in range(steps):
         if number == warm:
@@ -119,6 +121,9 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=None, help="of each loop (60 on a CPU, 2000 on a GPU)")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--data", type=Path, default=None, help="folder that holds f8k7/: real captions, and recalls")
+    parser.add_argument(
+        "--length-pool", type=int, default=TRAINING.length_pool, help="batches sorted by length together"
+    )
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     device = pick_device(arguments.device)
@@ -145,7 +150,7 @@ def main() -> None:
         seconds = (
             plain_steps(towers, data, device, steps)
             if name == "plain"
-            else our_steps(towers, data, system, device, steps)
+            else our_steps(towers, data, system, device, steps, arguments.length_pool)
         )
         result[f"{name}_steps_per_second"] = round(1 / seconds, 2)
         if validation:

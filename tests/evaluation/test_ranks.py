@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from groundling.errors import UserError
-from groundling.evaluation.ranks import Dot, Ranks, ranks, row_sums
+from groundling.evaluation.ranks import Ranks, ranks
+from groundling.evaluation.scores import Dot, row_sums
 
 Array = npt.NDArray[Any]
 

@@ -18,6 +18,7 @@ def reproduce(
         Path | None, typer.Option("--out", "-o", help="Where runs and results go; runs/TABLE when left out.")
     ] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Trainings at the same time.")] = 1,
+    show: Annotated[bool, typer.Option("--show", help="Print what is there so far and train nothing.")] = False,
     keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Keep the weights of every training.")] = False,
     data: Data = None,
     device: Device = "auto",
@@ -30,7 +31,7 @@ def reproduce(
     from groundling.cli.recipes import find
     from groundling.errors import UserError
     from groundling.experiments.results import how_it_was_made, summarise
-    from groundling.experiments.runner import run_cells
+    from groundling.experiments.runner import finished_cells, run_cells
     from groundling.experiments.table import TableSettings, cells
     from groundling.report.experiment import experiment_table, write_experiment
     from groundling.settings import check, override, read_yaml
@@ -41,9 +42,15 @@ def reproduce(
     values["base"] = override(values.get("base", {}), assign or [])
     settings = check(TableSettings, values, table)
     folder = out or Path("runs") / table.removesuffix(".yaml")
-    results = run_cells(list(cells(settings, seeds)), folder, data, device, jobs, keep_weights)
+    wanted = list(cells(settings, seeds))
+    if show:
+        results = finished_cells(wanted, folder)
+        if not results:
+            raise UserError(f"{folder}: no training of this table is finished yet")
+    else:
+        results = run_cells(wanted, folder, data, device, jobs, keep_weights)
     summary = summarise(settings, results, seeds)
-    made = how_it_was_made(f"groundling reproduce {table}", results)
+    made = how_it_was_made(f"groundling reproduce {table}", results, len(wanted))
     page = write_experiment(folder, settings.about, settings.languages, summary, made)
     if as_json:
         return print_json(summary)

@@ -7,11 +7,7 @@ same operations in the same order, so that equal vectors tie exactly. The ranks 
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +15,13 @@ import torch
 from torch import Tensor
 
 from groundling.errors import UserError
+from groundling.evaluation.compute import Each, full_precision, workers
+from groundling.evaluation.scores import Dot, Score
 from groundling.progress import bar
 
 Vectors = Tensor | npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
-Each = Callable[..., Iterable[Any]]  # the built-in `map`, or one that works on several parts at a time
 
-DEPTH = 128  # dimensions summed at a time in a float32 product: the shorter the sums, the smaller the rounding error
 SPARSE = 64  # a tile with more than one pair in 64 near a threshold is scored anew as a whole, not pair by pair
 
 
@@ -41,73 +37,6 @@ class Ranks:
 
     text_to_image: Integers
     image_to_text: Integers
-
-
-class Score(Protocol):
-    """How well a picture and a caption match; `Dot` is the usual one, an asymmetric score can stand in its place.
-
-    Attributes:
-        scales_apart: whether no rank changes when all pictures, or all captions, are multiplied by a positive number;
-            where it is false, none changes when both are multiplied by the same.
-    """
-
-    scales_apart: bool
-
-    def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
-        """All scores [p, c] of pictures [p, d] and captions [c, d], in their precision, as fast as can be."""
-        ...
-
-    def pairs(self, pictures: Tensor, captions: Tensor) -> Tensor:
-        """The score of each row of pictures [n, d] with that row of captions [n, d], in float64.
-
-        Must not depend on the other rows, not even in the last bit.
-        """
-        ...
-
-    def error(
-        self, picture_norms: Tensor, caption_norms: Tensor, dimensions: int, dtype: torch.dtype, whole: bool
-    ) -> Tensor:
-        """How far `block` in precision `dtype` can be from `pairs`; `whole`: all vectors hold whole numbers.
-
-        Never less than the rounding of a score itself to `dtype`; 0 only where `block` is exact.
-        """
-        ...
-
-
-class Dot:
-    """The dot product; the cosine where vectors are normalised."""
-
-    scales_apart = True
-
-    def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
-        scores = pictures[:, :DEPTH] @ captions[:, :DEPTH].T
-        for start in range(DEPTH, pictures.shape[1], DEPTH):
-            scores.addmm_(pictures[:, start : start + DEPTH], captions[:, start : start + DEPTH].T)
-        return scores
-
-    def pairs(self, pictures: Tensor, captions: Tensor) -> Tensor:
-        return row_sums(pictures * captions)
-
-    def error(
-        self, picture_norms: Tensor, caption_norms: Tensor, dimensions: int, dtype: torch.dtype, whole: bool
-    ) -> Tensor:
-        # A sum of n products is off by at most n roundings of Σ|aᵢbᵢ| ≤ ‖a‖‖b‖, in whatever order it is added up.
-        # Added to n: partial sums, the additions of `pairs`, rounding of the vectors and of the score itself.
-        roundings = min(dimensions, DEPTH) + math.ceil(dimensions / DEPTH) + dimensions.bit_length() + 6
-        half_step = torch.finfo(dtype).eps / 2
-        largest = picture_norms * caption_norms
-        bound = 1.01 * roundings * half_step * largest
-        return torch.where(largest < 0.99 / half_step, 0.0, bound) if whole else bound  # small whole numbers are exact
-
-
-def row_sums(values: Tensor) -> Tensor:
-    """The sum of each row [n, d], in place, by folding rows in halves: no library decides the order of additions."""
-    width = values.shape[1]
-    while width > 1:
-        half = width // 2
-        values[:, :half] += values[:, width - half : width]
-        width -= half
-    return values[:, 0].clone()  # a view would keep all of the values alive
 
 
 def ranks(
@@ -180,52 +109,6 @@ def as_owners(owners: Vectors, pictures: int, captions: int, names: tuple[str, s
             f"rows 0 to {pictures - 1}"
         )
     return rows.astype(np.int64)
-
-
-@contextmanager
-def full_precision(device: torch.device) -> Iterator[None]:
-    """Float32 products in float32, whatever training has set: neither autocast nor TF32 nor bfloat16 inside."""
-    parts = [getattr(backend, "matmul", None) for backend in (torch.backends.cuda, torch.backends.mkldnn)]
-    with torch.autocast(device.type, enabled=False):
-        if all(hasattr(part, "fp32_precision") for part in parts):
-            before = [part.fp32_precision for part in parts]  # type: ignore[union-attr]
-            try:
-                for part in parts:
-                    part.fp32_precision = "ieee"  # type: ignore[union-attr]
-                yield
-            finally:
-                for part, value in zip(parts, before, strict=True):
-                    part.fp32_precision = value  # type: ignore[union-attr]
-        else:  # before torch 2.9 there is one setting for all
-            legacy = torch.get_float32_matmul_precision()
-            try:
-                torch.set_float32_matmul_precision("highest")
-                yield
-            finally:
-                torch.set_float32_matmul_precision(legacy)
-
-
-@contextmanager
-def workers(device: torch.device) -> Iterator[Each]:
-    """A `map` that keeps all of torch's threads busy, each with a part of its own.
-
-    Torch would rather share out every single operation; the threads then wait for each other thousands of times, and
-    on a machine that has other work to do each wait is long.
-    """
-    threads = torch.get_num_threads()
-    if device.type != "cpu" or threads == 1:
-        yield map
-        return
-
-    def work_alone() -> None:
-        torch.set_num_threads(1)
-        torch.set_grad_enabled(False)
-
-    with ThreadPoolExecutor(threads, initializer=work_alone) as pool:
-        try:
-            yield pool.map
-        finally:
-            torch.set_num_threads(threads)  # what threads that start later go by
 
 
 def _parts(total: int, size: int) -> list[slice]:

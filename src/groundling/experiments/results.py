@@ -10,10 +10,13 @@ from groundling.experiments.table import TableSettings, cells
 def summarise(table: TableSettings, results: Results, seeds: list[int] | None = None) -> dict[str, Any]:
     """Plain data: for each row and column the values by seed, their mean, deviation and 95% interval.
 
-    The column `mean` averages the row's languages seed by seed first, so that its interval is one over seeds.
+    The column `mean` averages the row's languages seed by seed first, so that its interval is one over seeds. Cells
+    without a result are left out.
     """
     by_row: dict[str, dict[str, dict[int, float]]] = {row.name: {} for row in table.cells}
     for cell in cells(table, seeds):
+        if cell.folder not in results:
+            continue
         languages = results[cell.folder]["languages"]
         for code in cell.group:
             value = pick(languages[code], table.metric)
@@ -21,8 +24,13 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
     rows = []
     for row in table.cells:
         columns = {code: _statistics(list(values.values())) for code, values in by_row[row.name].items()}
-        if set(columns) >= set(table.languages):
-            per_seed = zip(*(by_row[row.name][code].values() for code in table.languages), strict=True)
+        whole = [
+            seed
+            for seed in seeds or table.seeds
+            if all(seed in by_row[row.name].get(code, {}) for code in table.languages)
+        ]
+        if whole:
+            per_seed = [[by_row[row.name][code][seed] for code in table.languages] for seed in whole]
             columns["mean"] = _statistics([sum(values) / len(values) for values in per_seed])
         rows.append({"name": row.name, "columns": columns, "published": row.published})
     return {"title": table.title, "metric": table.metric, "seeds": seeds or table.seeds, "rows": rows}
@@ -35,7 +43,7 @@ def pick(result: dict[str, Any], metric: str) -> float:
     return float(result)  # type: ignore[arg-type]
 
 
-def how_it_was_made(command: str, results: Results) -> dict[str, Any]:
+def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, Any]:
     """Command, commits, devices and time of the trainings behind a table."""
     runs = [result["run"] for result in results.values()]
 
@@ -47,7 +55,7 @@ def how_it_was_made(command: str, results: Results) -> dict[str, Any]:
         "commit": all_of("commit"),
         "device": all_of("device"),
         "precision": all_of("precision"),
-        "trainings": len(runs),
+        "trainings": len(runs) if len(runs) == wanted else f"{len(runs)} of {wanted}; the others were not finished",
         "seconds of training": round(sum(run["seconds"] for run in runs)),
     }
 

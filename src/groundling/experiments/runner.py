@@ -18,20 +18,24 @@ from groundling.settings import CorpusSettings, FeatureSettings
 Results = dict[str, dict[str, Any]]  # folder of a cell → its evaluation
 
 
-def run_cells(
-    cells: Sequence[Cell], out: Path, data: Path | None, device: str, jobs: int = 1, keep_weights: bool = False
-) -> Results:
-    """Evaluations of all cells, training those that are not there yet, `jobs` at a time."""
+def finished_cells(cells: Sequence[Cell], out: Path) -> Results:
+    """Evaluations of the cells that are done; one that was made with other settings is an error."""
     results: Results = {}
-    waiting = []
     for cell in cells:
         run = Run(out / cell.folder)
         if run.evaluation_file.exists():
             if read_json(run.recipe_file) != cell.recipe.model_dump():
                 raise UserError(f"{run.folder}: was made with other settings; use another --out or remove it")
             results[cell.folder] = read_json(run.evaluation_file)
-        else:
-            waiting.append(cell)
+    return results
+
+
+def run_cells(
+    cells: Sequence[Cell], out: Path, data: Path | None, device: str, jobs: int = 1, keep_weights: bool = False
+) -> Results:
+    """Evaluations of all cells, training those that are not there yet, `jobs` at a time."""
+    results = finished_cells(cells, out)
+    waiting = [cell for cell in cells if cell.folder not in results]
     waiting.sort(key=lambda cell: -len(cell.group))  # long trainings first: no worker is left alone with one at the end
     # Load once before workers start, so that features are computed by one process only.
     for cell in waiting:
@@ -64,9 +68,9 @@ def run_cell(cell: Cell, out: Path, data: Path | None, device: str, keep_weights
     evaluated = evaluate_model(Model.load(run.folder, device), dataset)
     evaluated.save_ranks(run.ranks_file)
     result = {**evaluated.result, "run": read_json(run.facts_file)}
+    write_json(run.evaluation_file, result)  # first of all: a cell with an evaluation is done
     if not keep_weights:
         run.weights_file.unlink()
-    write_json(run.evaluation_file, result)
     return result
 
 

@@ -9,6 +9,7 @@ from groundling.report.table import Column, Table
 
 DIRECTIONS = {"text_to_image": "text→image", "image_to_text": "image→text"}
 RECALLS = ("R@1", "R@5", "R@10")
+MANY = 8  # more columns than these are headed by codes: names would not fit a line
 
 
 def _number(part: Mapping[str, Any], key: str) -> float | None:
@@ -95,7 +96,7 @@ def results_table(
     beside = {column for column in columns if any(row.get(column) is not None for row in published.values())}
     headings = [Column("system", text=True)]
     for column in columns:
-        name = language_name(column) if column in NAMES else column
+        name = language_name(column) if column in NAMES and len(columns) <= MANY else column
         if column in beside:
             headings += [Column("ours", name, best, decimals), Column("published", name, best, decimals)]
         else:

@@ -2,7 +2,9 @@
 
 import os
 import platform
+import shlex
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +36,14 @@ def facts(
         "torch": torch.__version__,
         "groundling": groundling.__version__,
         "commit": commit(),
+        "command": command(),
     }
+
+
+def command() -> str | None:
+    """The command line that made the run; None where groundling is used as a library."""
+    program, *arguments = sys.argv
+    return shlex.join(["groundling", *arguments]) if Path(program).name == "groundling" else None
 
 
 def device_name(device: torch.device) -> str:
@@ -52,8 +61,8 @@ def commit() -> str | None:
     if not any((folder / ".git").exists() for folder in here.parents[:3]):
         return None
     try:
-        command = ["git", "-C", str(here), "describe", "--always", "--dirty=+"]
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=5)  # noqa: S603 (no outside words)
+        ask = ["git", "-C", str(here), "describe", "--always", "--dirty=+"]
+        answer = subprocess.run(ask, capture_output=True, text=True, timeout=5)  # noqa: S603 (no outside words)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return answer.stdout.strip() or None

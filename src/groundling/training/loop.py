@@ -60,8 +60,8 @@ def train(
         at = checkpoint.load(run.checkpoint_file, towers, optimiser)
         sampler.state = at.sampler
     else:
-        write_json(run.tokeniser_file, tokeniser.to_json())
         run.save_recipe(recipe)
+        write_json(run.tokeniser_file, tokeniser.to_json())
     step = make_step(system, towers, data, optimiser, settings.clip, precision)
 
     started, saved = time.monotonic() - at.seconds, time.monotonic()
@@ -110,7 +110,7 @@ def train(
 def _already_there(run: Run, recipe: Recipe, resume: bool) -> bool:
     """True where the run is finished. A folder with another recipe, or one not to be resumed, is left untouched."""
     if not run.recipe_file.exists():
-        if run.folder.exists() and any(run.folder.iterdir()):
+        if run.folder.exists() and any(not path.name.endswith(".part") for path in run.folder.iterdir()):
             raise UserError(f"{run.folder}: not empty and not a run; choose another folder")
         return False
     if not resume:

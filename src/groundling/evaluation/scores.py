@@ -1,0 +1,76 @@
+"""How well a picture and a caption match, and how far a fast score can be from an exact one."""
+
+import math
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+DEPTH = 128  # dimensions summed at a time in a float32 product: the shorter the sums, the smaller the rounding error
+
+
+class Score(Protocol):
+    """How well a picture and a caption match; `Dot` is the usual one, an asymmetric score can stand in its place.
+
+    Attributes:
+        scales_apart: whether no rank changes when all pictures, or all captions, are multiplied by a positive number;
+            where it is false, none changes when both are multiplied by the same.
+    """
+
+    scales_apart: bool
+
+    def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
+        """All scores [p, c] of pictures [p, d] and captions [c, d], in their precision, as fast as can be."""
+        ...
+
+    def pairs(self, pictures: Tensor, captions: Tensor) -> Tensor:
+        """The score of each row of pictures [n, d] with that row of captions [n, d], in float64.
+
+        Must not depend on the other rows, not even in the last bit.
+        """
+        ...
+
+    def error(
+        self, picture_norms: Tensor, caption_norms: Tensor, dimensions: int, dtype: torch.dtype, whole: bool
+    ) -> Tensor:
+        """How far `block` in precision `dtype` can be from `pairs`; `whole`: all vectors hold whole numbers.
+
+        Never less than the rounding of a score itself to `dtype`; 0 only where `block` is exact.
+        """
+        ...
+
+
+class Dot:
+    """The dot product; the cosine where vectors are normalised."""
+
+    scales_apart = True
+
+    def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
+        scores = pictures[:, :DEPTH] @ captions[:, :DEPTH].T
+        for start in range(DEPTH, pictures.shape[1], DEPTH):
+            scores.addmm_(pictures[:, start : start + DEPTH], captions[:, start : start + DEPTH].T)
+        return scores
+
+    def pairs(self, pictures: Tensor, captions: Tensor) -> Tensor:
+        return row_sums(pictures * captions)
+
+    def error(
+        self, picture_norms: Tensor, caption_norms: Tensor, dimensions: int, dtype: torch.dtype, whole: bool
+    ) -> Tensor:
+        # A sum of n products is off by at most n roundings of Σ|aᵢbᵢ| ≤ ‖a‖‖b‖, in whatever order it is added up.
+        # Added to n: partial sums, the additions of `pairs`, rounding of the vectors and of the score itself.
+        roundings = min(dimensions, DEPTH) + math.ceil(dimensions / DEPTH) + dimensions.bit_length() + 6
+        half_step = torch.finfo(dtype).eps / 2
+        largest = picture_norms * caption_norms
+        bound = 1.01 * roundings * half_step * largest
+        return torch.where(largest < 0.99 / half_step, 0.0, bound) if whole else bound  # small whole numbers are exact
+
+
+def row_sums(values: Tensor) -> Tensor:
+    """The sum of each row [n, d], in place, by folding rows in halves: no library decides the order of additions."""
+    width = values.shape[1]
+    while width > 1:
+        half = width // 2
+        values[:, :half] += values[:, width - half : width]
+        width -= half
+    return values[:, 0].clone()  # a view would keep all of the values alive
