@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from groundling.files import write_json, write_text
-from groundling.report.numbers import Measured
-from groundling.report.tables import Table, results_table
+from groundling.report.languages import language_name
+from groundling.report.numbers import Cell, Measured
+from groundling.report.table import Column, Table
+from groundling.report.tables import MANY, results_table
 
 METRICS = {
     "mR": "mean recall mR (mean of R@1, R@5, R@10 in both directions)",
@@ -31,7 +33,14 @@ def experiment_table(summary: dict[str, Any], languages: list[str]) -> Table:
         notes.append(
             f"The 95% interval of a mean over {seeds} seeds is at most ± {widest:.1f} here; all are in results.json."
         )
-    return results_table(summary["title"], [*languages, "mean"], ours, published, notes=notes)
+    columns = [*languages, "mean"]
+    if len(columns) <= MANY or published:
+        return results_table(summary["title"], columns, ours, published, notes=notes)
+    # More languages than fit a line: they become the rows.
+    headings = [Column("language", text=True), *(Column(name) for name in ours)]
+    rows: list[list[Cell]] = [[language_name(code), *(ours[name].get(code) for name in ours)] for code in languages]
+    foot: list[list[Cell]] = [["mean", *(ours[name].get("mean") for name in ours)]]
+    return Table(summary["title"], headings, rows, notes, foot)
 
 
 def write_experiment(
