@@ -45,7 +45,7 @@ def make_recipe(**changes: object) -> Recipe:
         "name": "tiny",
         "corpus": {"name": "world"},
         "text": {"minimum_count": 1},
-        "system": {"name": "lessons", "dimensions": 24, "word_dimensions": 12},
+        "system": {"name": "lessons", "dimensions": 24, "word_dimensions": 12, "caption_pairs_after": 10},
         "training": {
             "batch_size": 32,
             "learning_rate": 5e-3,
@@ -57,6 +57,8 @@ def make_recipe(**changes: object) -> Recipe:
     for key, value in changes.items():
         old = values.get(key)
         values[key] = {**old, **value} if isinstance(old, dict) and isinstance(value, dict) else value
+    if values["system"]["name"] != "lessons":  # type: ignore[index]
+        values["system"].pop("caption_pairs_after", None)  # type: ignore[attr-defined]
     return check(Recipe, values, "test")
 
 

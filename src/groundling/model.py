@@ -35,13 +35,22 @@ class Model:
         self.recipe, self.system, self.tokeniser, self.device = recipe, system, tokeniser, device
         self.towers = towers.to(device).eval()
 
+    @property
+    def features(self) -> int:
+        """The length of the feature vectors that its pictures must have."""
+        return int(self.towers.state_dict()["picture.project.weight"].shape[1])
+
     @staticmethod
     def load(run: str | Path, device: str = "auto") -> "Model":
         """The best weights of a run."""
         opened = Run.open(Path(run))
         recipe = opened.recipe()
         system = systems.make(recipe.system)
-        tokeniser = system.load_tokeniser(read_json(opened.tokeniser_file))
+        saved = read_json(opened.tokeniser_file)
+        try:
+            tokeniser = system.load_tokeniser(saved)
+        except (KeyError, TypeError, ValueError):
+            raise UserError(f"{opened.tokeniser_file}: not the tokeniser of a {system.name} model") from None
         try:
             weights = load_file(opened.weights_file)
             towers = system.towers(tokeniser, features=weights["picture.project.weight"].shape[1])
@@ -57,12 +66,19 @@ class Model:
         codes = [languages] * len(texts) if isinstance(languages, str) else list(languages)
         if len(codes) != len(texts):
             raise ValueError(f"{len(texts)} texts but {len(codes)} languages")
+        if not texts:
+            return self.encode_features(np.zeros((0, self.features), dtype=np.float32))
         tokens = self.tokeniser.encode(texts, codes)
         ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
         return encode_captions(self.towers, ids, lengths, self.device, batch_size=batch_size).cpu().numpy()
 
     def encode_features(self, features: Vectors, batch_size: int = 4096) -> Vectors:
         """[pictures, dimensions] unit vectors of pictures given by their backbone's features."""
+        if features.shape[1:] != (self.features,):
+            raise UserError(
+                f"this model looks at pictures through {self.features} features each, but was given "
+                f"{' × '.join(map(str, features.shape[1:]))}; use the backbone it was trained with"
+            )
         return encode_pictures(self.towers, torch.from_numpy(features), self.device, batch_size).cpu().numpy()
 
     def encode_pictures(self, paths: Iterable[str | Path]) -> Vectors:

@@ -21,16 +21,16 @@ class _Silent:
 class _Lines:
     """For logs: one line every few seconds, never a carriage return."""
 
-    def __init__(self, title: str, total: int, every: float = 15.0) -> None:
-        self.title, self.total, self.every = title, total, every
-        self.done, self.start, self.last = 0, time.monotonic(), time.monotonic()
+    def __init__(self, title: str, total: int, done: int, every: float = 15.0) -> None:
+        self.title, self.total, self.before, self.every = title, total, done, every
+        self.done, self.start, self.last = done, time.monotonic(), time.monotonic()
 
     def advance(self, units: int = 1, note: str = "") -> None:
         self.done += units
         now = time.monotonic()
         if now - self.last >= self.every:
             self.last = now
-            left = (now - self.start) / max(self.done, 1) * (self.total - self.done)
+            left = (now - self.start) / max(self.done - self.before, 1) * (self.total - self.done)
             print(f"{self.title}: {self.done}/{self.total}, {left:.0f} s left {note}".rstrip(), file=sys.stderr)
 
 
@@ -65,9 +65,7 @@ def bar(title: str, total: int, done: int = 0) -> Iterator[Bar]:
 @contextmanager
 def _visible(title: str, total: int, done: int) -> Iterator[Bar]:
     if not sys.stderr.isatty():
-        lines = _Lines(title, total)
-        lines.done = done
-        yield lines
+        yield _Lines(title, total, done)
     else:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

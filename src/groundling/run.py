@@ -66,6 +66,8 @@ class Run:
         run = Run(folder)
         if not run.recipe_file.exists():
             raise UserError(f"{folder}: no run here (there is no recipe.json); train one with `groundling train`")
+        if not run.weights_file.exists() and run.finished:
+            raise UserError(f"{folder}: the weights of this run were removed after it was evaluated; train it anew")
         if not run.weights_file.exists():
             raise UserError(
                 f"{folder}: this run has no weights yet; finish it with `groundling train --resume {folder}`"

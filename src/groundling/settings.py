@@ -115,6 +115,8 @@ def _keys(kind: type[Settings], path: tuple[int | str, ...]) -> list[str]:
 
 def override(values: dict[str, Any], assignments: list[str]) -> dict[str, Any]:
     """Recipe values with `--set training.seed=3`-like assignments applied; the value is read as YAML."""
+    if not assignments:
+        return values
     changed = {key: dict(value) if isinstance(value, dict) else value for key, value in values.items()}
     for assignment in assignments:
         key, equals, text = assignment.partition("=")

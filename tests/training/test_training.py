@@ -23,7 +23,7 @@ from groundling.training.metrics import read_metrics
 from groundling.training.schedule import learning_rate
 
 SYSTEMS = {
-    "lessons": {"name": "lessons", "dimensions": 24, "word_dimensions": 12},
+    "lessons": {"name": "lessons", "dimensions": 24, "word_dimensions": 12, "caption_pairs_after": 10},
     "vse": {"name": "vse", "dimensions": 24, "word_dimensions": 12, "objective": "sum_of_hinges"},
     "bag": {"name": "bag", "dimensions": 24, "word_dimensions": 12, "buckets": 100, "dropout": 0.3},
 }

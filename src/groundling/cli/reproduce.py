@@ -39,9 +39,11 @@ def reproduce(
     values = read_yaml(find(table))
     if "cells" not in values:
         raise UserError(f"{table} is one recipe; train it with `groundling train {table}`")
-    values["base"] = override(values.get("base", {}), assign or [])
+    if not isinstance(values.get("base"), dict):
+        raise UserError(f"{table}: base: a table needs the settings that its rows share")
+    values["base"] = override(values["base"], assign or [])
     settings = check(TableSettings, values, table)
-    folder = out or Path("runs") / table.removesuffix(".yaml")
+    folder = out or Path("runs") / (Path(table).stem if table.endswith((".yaml", ".yml")) else table)
     wanted = list(cells(settings, seeds))
     if show:
         results = finished_cells(wanted, folder)
@@ -50,7 +52,8 @@ def reproduce(
     else:
         results = run_cells(wanted, folder, data, device, jobs, keep_weights)
     summary = summarise(settings, results, seeds)
-    made = how_it_was_made(f"groundling reproduce {table}", results, len(wanted))
+    options = [*(f"--set {change}" for change in assign or []), *(f"--seed {seed}" for seed in seeds or [])]
+    made = how_it_was_made(" ".join(["groundling reproduce", table, *options]), results, len(wanted))
     page = write_experiment(folder, settings.about, settings.languages, summary, made)
     if as_json:
         return print_json(summary)

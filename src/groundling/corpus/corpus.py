@@ -98,20 +98,28 @@ class Corpus:
         """Captions in these languages; pictures left without a caption stay (they belong to the gallery)."""
         return self.keep_captions(np.isin(self.languages, languages))
 
-    def first_captions(self) -> "Corpus":
-        """The first caption of each picture and language."""
-        keep = np.zeros(len(self), dtype=bool)
+    def is_first(self) -> Mask:
+        """For each caption, whether it is the first of its picture and language."""
+        first = np.zeros(len(self), dtype=bool)
         seen: set[tuple[int, str]] = set()
         for row, key in enumerate(zip(self.owners.tolist(), self.languages.tolist(), strict=True)):
             if key not in seen:
                 seen.add(key)
-                keep[row] = True
-        return self.keep_captions(keep)
+                first[row] = True
+        return first
+
+    def first_captions(self) -> "Corpus":
+        """The first caption of each picture and language."""
+        return self.keep_captions(self.is_first())
+
+    def is_query(self, captions: str | None = None) -> Mask:
+        """For each caption, whether it is a fair test query: "first", "all", or (None) what the corpus itself says."""
+        which = captions or self.info.get("queries", "all")
+        return self.is_first() if which == "first" else np.ones(len(self), dtype=bool)
 
     def queries(self, captions: str | None = None) -> "Corpus":
-        """The captions that are fair test queries: "first", "all", or (None) what the corpus itself says."""
-        which = captions or self.info.get("queries", "all")
-        return self.first_captions() if which == "first" else self
+        """Only the captions that are fair test queries."""
+        return self.keep_captions(self.is_query(captions))
 
     def counts(self) -> dict[str, dict[str, int]]:
         """Split → number of pictures and of captions per language."""

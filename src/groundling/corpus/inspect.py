@@ -50,7 +50,7 @@ def describe(corpus: Corpus) -> dict[str, Any]:
 
 
 def leaks(corpus: Corpus, features: npt.NDArray[np.floating[Any]] | None = None) -> dict[str, Any]:
-    """Captions and pictures of dev and test that are also in train.
+    """Captions (those that are test queries) and pictures of dev and test that are also in train.
 
     "captions": language → split → count and a few examples. "pictures": split → the same, by the content of the files
     (None where the corpus has no files) and by features (None where none are given; row i is picture i).
@@ -122,7 +122,7 @@ def _keys(corpus: Corpus) -> list[str]:
 
 
 def _caption_leaks(corpus: Corpus) -> dict[str, dict[str, Any]]:
-    splits, keys = corpus.splits[corpus.owners], _keys(corpus)
+    splits, keys, asked = corpus.splits[corpus.owners], _keys(corpus), corpus.is_query()
     found: dict[str, dict[str, Any]] = {}
     for language in corpus.all_languages():
         here = corpus.languages == language
@@ -130,7 +130,7 @@ def _caption_leaks(corpus: Corpus) -> dict[str, dict[str, Any]]:
         train.discard("")  # captions of punctuation alone say nothing
         found[language] = {}
         for split in HELD_OUT:
-            rows = np.flatnonzero(here & (splits == split))
+            rows = np.flatnonzero(here & (splits == split) & asked)
             found[language][split] = _counted([corpus.texts[row] for row in rows if keys[row] in train])
     return found
 

@@ -15,7 +15,7 @@ from groundling.files import read_json
 from groundling.run import Run
 from groundling.settings import CorpusSettings, FeatureSettings
 
-Results = dict[str, dict[str, Any]]  # folder of a cell → its evaluation
+Results = dict[str, dict[str, Any]]  # folder of a cell → its evaluation, with the facts of its run under "run"
 
 
 def finished_cells(cells: Sequence[Cell], out: Path) -> Results:
@@ -26,7 +26,7 @@ def finished_cells(cells: Sequence[Cell], out: Path) -> Results:
         if run.evaluation_file.exists():
             if read_json(run.recipe_file) != cell.recipe.model_dump():
                 raise UserError(f"{run.folder}: was made with other settings; use another --out or remove it")
-            results[cell.folder] = read_json(run.evaluation_file)
+            results[cell.folder] = {**read_json(run.evaluation_file), "run": read_json(run.facts_file)}
     return results
 
 
@@ -67,11 +67,10 @@ def run_cell(cell: Cell, out: Path, data: Path | None, device: str, keep_weights
     run = train(cell.recipe, dataset, out / cell.folder, resume=(out / cell.folder).exists(), device=device)
     evaluated = evaluate_model(Model.load(run.folder, device), dataset)
     evaluated.save_ranks(run.ranks_file)
-    result = {**evaluated.result, "run": read_json(run.facts_file)}
-    write_json(run.evaluation_file, result)  # first of all: a cell with an evaluation is done
+    write_json(run.evaluation_file, evaluated.result)  # first of all: a cell with an evaluation is done
     if not keep_weights:
         run.weights_file.unlink()
-    return result
+    return {**evaluated.result, "run": read_json(run.facts_file)}
 
 
 def _corpus(cell: Cell) -> CorpusSettings:

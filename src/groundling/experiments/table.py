@@ -8,7 +8,7 @@ import copy
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -18,7 +18,7 @@ from groundling.settings import Recipe, Settings, check
 
 class Row(Settings):
     name: str
-    each: list[list[str]] | Literal["language"] | None = Field(
+    each: list[Annotated[list[str], Field(min_length=1)]] | Literal["language"] | None = Field(
         None, description="train one model per group of languages; `language`: one model per language"
     )
     set: dict[str, Any] = Field({}, description="settings that differ from the base recipe, by dotted name")
@@ -28,7 +28,11 @@ class Row(Settings):
 class TableSettings(Settings):
     title: str
     about: str = ""
-    metric: str = Field("mR", description="what a cell shows: mR, rsum, or direction.R@k such as text_to_image.R@10")
+    metric: str = Field(
+        "mR",
+        pattern=r"^(mR|rsum|(text_to_image|image_to_text)\.(R@1|R@5|R@10|median|mean))$",
+        description="what a cell shows: mR, rsum, or direction.R@k such as text_to_image.R@10",
+    )
     languages: list[str] = Field(min_length=1, description="the columns")
     seeds: list[int] = Field([0, 1, 2], min_length=1)
     base: dict[str, Any]
@@ -59,15 +63,16 @@ def cells(table: TableSettings, seeds: list[int] | None = None) -> Iterator[Cell
     if len(set(names)) != len(names):
         raise UserError(f"{table.title}: two rows have the same name")
     for row in table.cells:
-        for group in groups(table, row):
-            for seed in seeds or table.seeds:
+        where, all_groups = f"{table.title}, {row.name}", groups(table, row)
+        for group in all_groups:
+            for seed in dict.fromkeys(seeds or table.seeds):
                 values = copy.deepcopy(table.base)
-                assign(values, "training.seed", seed)
-                assign(values, "corpus.languages", list(group))
-                for key, value in row.set.items():
-                    assign(values, key, value)
-                values["name"] = "+".join(group) if len(group) <= 3 else f"{len(group)}-languages"
-                yield Cell(row.name, group, check(Recipe, values, f"{table.title}, {row.name}"))
+                changes = {"training.seed": seed, "corpus.languages": list(group), **row.set}
+                for key, value in changes.items():
+                    assign(values, key, value, where)
+                short = len(all_groups) == 1 and len(group) > 3
+                values["name"] = f"{len(group)}-languages" if short else "+".join(group)
+                yield Cell(row.name, group, check(Recipe, values, where))
 
 
 def groups(table: TableSettings, row: Row) -> list[tuple[str, ...]]:
@@ -78,9 +83,11 @@ def groups(table: TableSettings, row: Row) -> list[tuple[str, ...]]:
     return [tuple(row.set.get("corpus.languages", table.languages))]
 
 
-def assign(values: dict[str, Any], key: str, value: Any) -> None:
+def assign(values: dict[str, Any], key: str, value: Any, where: str) -> None:
     """values["a"]["b"] = value for the key "a.b"."""
     *parents, last = key.split(".")
     for parent in parents:
         values = values.setdefault(parent, {})
+        if not isinstance(values, dict):
+            raise UserError(f'{where}: {key}: "{parent}" must be a group of settings')
     values[last] = value

@@ -25,9 +25,7 @@ def experiment_table(summary: dict[str, Any], languages: list[str]) -> Table:
     }
     published = {row["name"]: row["published"] for row in summary["rows"] if row["published"]}
     seeds = len(summary["seeds"])
-    widest = max(
-        (cell["interval"] for row in summary["rows"] for cell in row["columns"].values() if seeds > 1), default=0.0
-    )
+    widest = max((cell["interval"] or 0.0 for row in summary["rows"] for cell in row["columns"].values()), default=0.0)
     notes = [f"{METRICS.get(summary['metric'], summary['metric'])}, test split; mean ± deviation over {seeds} seeds."]
     if seeds > 1:
         notes.append(

@@ -20,7 +20,10 @@ class LessonsSettings(VSESettings):
         0.5, ge=0, lt=1, description="share of the steps spent on caption–caption ranking (c2c)"
     )
     caption_pairs_after: int = Field(
-        0, ge=0, description="steps on pictures alone before caption–caption ranking starts"
+        1000,
+        ge=0,
+        description="steps on pictures alone before caption–caption ranking starts; 0 as published, where all captions "
+        "collapsed into one point in each of our trainings",
     )
 
 
