@@ -1,6 +1,6 @@
 """The corpus and the features that a recipe names, loaded and matched row by row."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,23 +14,29 @@ from groundling.vision.from_settings import corpus_features
 
 @dataclass(frozen=True)
 class Dataset:
-    """A corpus and one feature vector per picture, in the same order."""
+    """A corpus and one feature vector per picture, in the same order.
+
+    Attributes:
+        skipped: names of pictures that could not be read and are not in it.
+    """
 
     corpus: Corpus
     features: npt.NDArray[np.float32]
+    skipped: tuple[str, ...] = ()
 
     def split(self, name: str) -> "Dataset":
-        return Dataset(self.corpus.split(name), self.features[self.corpus.splits == name])
+        return replace(self, corpus=self.corpus.split(name), features=self.features[self.corpus.splits == name])
 
     def only(self, languages: list[str]) -> "Dataset":
         """Captions in these languages; an unknown one is an error."""
-        return Dataset(self.corpus.only(_known(languages, self.corpus)), self.features)
+        return replace(self, corpus=self.corpus.only(_known(languages, self.corpus)))
 
     @staticmethod
     def load(corpus: CorpusSettings, features: FeatureSettings, data: Path | None = None) -> "Dataset":
         loaded = catalogue.load(corpus.name, data=data, split=corpus.split)
         vectors, usable = corpus_features(loaded, features)
-        dataset = Dataset(loaded.keep_pictures(usable), vectors[usable])
+        skipped = tuple(loaded.pictures[~usable].tolist())
+        dataset = Dataset(loaded.keep_pictures(usable), vectors[usable], skipped)
         return dataset if corpus.languages is None else dataset.only(corpus.languages)
 
 

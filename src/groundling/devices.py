@@ -14,9 +14,12 @@ def pick_device(name: str = "auto") -> torch.device:
     if name.startswith("cuda") and not torch.cuda.is_available():
         raise UserError(f'device "{name}": this machine has no usable GPU; use --device cpu')
     try:
-        return torch.device(name)
+        device = torch.device(name)
     except RuntimeError:
-        raise UserError(f'no device is called "{name}" (use auto, cpu, cuda or cuda:0)') from None
+        device = torch.device("meta")
+    if device.type not in ("cpu", "cuda"):
+        raise UserError(f'no device is called "{name}" here (use auto, cpu, cuda or cuda:0)')
+    return device
 
 
 def pick_precision(wanted: str, device: torch.device) -> str:

@@ -14,8 +14,13 @@ from groundling.errors import UserError
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """A temporary path beside `path` to write to; renamed over it if the block succeeds, removed if it does not."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    except (FileExistsError, NotADirectoryError):
+        raise UserError(f"{path.parent}: is a file, where a folder is needed; choose another name") from None
+    except PermissionError:
+        raise UserError(f"{path.parent}: may not be written to; choose another folder") from None
     os.close(handle)
     temporary = Path(name)
     try:

@@ -142,6 +142,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"{path}: no such recipe") from None
+    except IsADirectoryError:
+        raise UserError(f"{path}: a folder, where a recipe is needed") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: not valid YAML ({' '.join(str(error).split())})") from None
     if not isinstance(values, dict):

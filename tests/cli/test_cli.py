@@ -115,11 +115,14 @@ def test_an_exit_code_and_a_sentence_reach_the_shell() -> None:
     assert_one_sentence(Said(said.returncode, said.stdout, said.stderr), 'no recipe is called "nope"')
 
 
-def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_reader_that_leaves_early_gets_no_traceback(options: list[str]) -> None:
     """`groundling corpus list | head -0`"""
     reader, writer = os.pipe()
     os.close(reader)
-    said = child("from groundling.cli import main; main()", "corpus", "list", stdout=writer, stderr=subprocess.PIPE)
+    said = child(
+        "from groundling.cli import main; main()", "corpus", "list", *options, stdout=writer, stderr=subprocess.PIPE
+    )
     os.close(writer)
     assert said.stderr == ""
 
@@ -575,7 +578,7 @@ def test_lists_for_people_and_for_programs() -> None:
     assert "of the caption's mean vector" in call("recipes", "bag").out
 
 
-@pytest.mark.parametrize("name", [name for name in recipes_command.builtin()])
+@pytest.mark.parametrize("name", list(recipes_command.builtin()))
 def test_recipes_that_come_with_it_are_valid(name: str) -> None:
     from groundling import systems
     from groundling.experiments.table import TableSettings, cells
@@ -619,15 +622,15 @@ def test_the_demo_trains_evaluates_and_replaces_only_a_demo(tiny_demo: None, own
     first = (own_ground / "runs/demo/best.safetensors").read_bytes()
     said = call("demo", "--seed", 1)
     assert said.code == 0
-    assert f"Text→image R@10, mean of 2 languages: " in said.out
+    assert "Text→image R@10, mean of 2 languages: " in said.out
     assert "Report: runs/demo/report.html" in said.out
     assert (own_ground / "runs/demo/best.safetensors").read_bytes() != first
-    for name, text in (("letters", "dear"), ("recipe", '{"name": "other", "corpus": {"name": "x"}}')):
+    other_run = '{"name": "other", "corpus": {"name": "x"}}'
+    for name, file, text in (("letters", "letter.txt", "dear"), ("other", "recipe.json", other_run)):
         (own_ground / name).mkdir()
-        (own_ground / name / "recipe.json").write_text(text) if name == "recipe" else None
-        (own_ground / name / "letter.txt").write_text("dear")
+        (own_ground / name / file).write_text(text)
         assert_one_sentence(call("demo", "--out", name), f"{name}: holds something else than a demo")
-        assert (own_ground / name / "letter.txt").exists()
+        assert (own_ground / name / file).read_text() == text
 
 
 def test_a_demo_that_cannot_start_leaves_the_last_one(tiny_demo: None, own_ground: Path) -> None:

@@ -402,6 +402,27 @@ def test_a_metric_that_there_is_not_is_refused_before_anything_is_trained() -> N
             list(cells(make_table(metric=metric)))
 
 
+def test_a_seed_given_twice_counts_once() -> None:
+    table, results = by_hand()
+    twice = summarise(table, results, seeds=[0, 0, 1])
+    assert twice["rows"] == summarise(table, results, seeds=[0, 1])["rows"]
+    assert twice["seeds"] == [0, 1]
+
+
+def test_the_best_rank_is_the_lowest() -> None:
+    """The best of each column stands out; of recalls it is the highest, of ranks the lowest."""
+    rows = [{"name": "near"}, {"name": "far"}]
+    for metric, best in (("text_to_image.median", "**2.0**"), ("text_to_image.R@10", "**7.0**")):
+        table = make_table(metric=metric, languages=["en"], seeds=[0], cells=rows)
+        key = metric.partition(".")[2]
+        results = {
+            "near/en-seed0": {"languages": {"en": {"text_to_image": {key: 2}}}},
+            "far/en-seed0": {"languages": {"en": {"text_to_image": {key: 7}}}},
+        }
+        text = experiment_table(summarise(table, results), ["en"]).markdown()
+        assert [part for part in ("**2.0**", "**7.0**") if part in text] == [best]
+
+
 def test_how_it_was_made_sums_up_the_runs() -> None:
     facts = {"commit": "abc", "device": "CPU", "precision": "float32", "seconds": 1.4}
     results = {

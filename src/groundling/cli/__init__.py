@@ -5,6 +5,8 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+STOPPED = 130
+
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command; a user's mistake is one sentence on standard error and exit code 2, never a traceback."""
@@ -21,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _fail(str(error))
     except (typer.Abort, KeyboardInterrupt):
         print("groundling: stopped", file=sys.stderr)
-        sys.exit(130)
+        sys.exit(STOPPED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
@@ -30,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         if not hasattr(error, "format_message"):
             raise
         _usage(error)
+    if code == STOPPED:  # newer typers turn control-C into a code, and say nothing
+        print("groundling: stopped", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
 
 

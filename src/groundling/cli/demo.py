@@ -24,6 +24,7 @@ def demo(
     from groundling.cli.evaluate import show_result
     from groundling.cli.recipes import resolve
     from groundling.dataset import Dataset
+    from groundling.devices import pick_device
     from groundling.errors import UserError
     from groundling.report.run_report import evaluate_run
     from groundling.run import Run
@@ -31,11 +32,13 @@ def demo(
 
     started = time.monotonic()
     recipe = resolve("emoji/demo", None, None, [f"training.seed={seed}"])
-    if out.exists() and any(out.iterdir()):
-        if not Run(out).recipe_file.exists() or Run(out).recipe().name != recipe.name:
-            raise UserError(f"{out}: holds something else than a demo; choose another folder with --out")
-        shutil.rmtree(out)
+    ours = Run(out).recipe_file.exists() and Run(out).recipe().name == recipe.name
+    if out.is_dir() and any(out.iterdir()) and not ours:
+        raise UserError(f"{out}: holds something else than a demo; choose another folder with --out")
+    pick_device(device)
     dataset = Dataset.load(recipe.corpus, recipe.features)
+    if out.is_dir():
+        shutil.rmtree(out)  # only now: a demo that cannot start leaves the last one
     run = train(recipe, dataset, out, device=device)
     result, page = evaluate_run(run.folder, device=device, dataset=dataset)
     seconds = time.monotonic() - started

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from groundling.cli.output import AsJson, Data, print_json
+from groundling.cli.output import AsJson, Data, print_json, warn_of_skipped
 
 
 def features(
@@ -49,8 +49,7 @@ def features(
     }
     if as_json:
         return print_json(facts)
-    for name in skipped[:20]:
-        typer.echo(f"{name}: cannot be read, skipped", err=True)
+    warn_of_skipped(skipped)
     print(
         f"{facts['pictures']} pictures × {facts['dimensions']} ({backbone}), "
         f"{len(skipped)} skipped, {facts['seconds']} s"

@@ -1,6 +1,7 @@
 """What a command prints: a table for people, or JSON for programs."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +20,14 @@ Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:0.")]
 
 def print_json(value: Any) -> None:
     print(json.dumps(value, ensure_ascii=False, indent=1))
+
+
+def warn_of_skipped(pictures: Sequence[str]) -> None:
+    """Pictures that could not be read are left out, but not in silence."""
+    for name in pictures[:20]:
+        typer.echo(f"{name}: cannot be read, skipped", err=True)
+    if len(pictures) > 20:
+        typer.echo(f"… and {len(pictures) - 20} more pictures that cannot be read, skipped", err=True)
 
 
 def print_words(title: str, columns: list[str], rows: list[list[str]]) -> None:

@@ -1,5 +1,6 @@
 """groundling reproduce"""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -52,8 +53,9 @@ def reproduce(
     else:
         results = run_cells(wanted, folder, data, device, jobs, keep_weights)
     summary = summarise(settings, results, seeds)
-    options = [*(f"--set {change}" for change in assign or []), *(f"--seed {seed}" for seed in seeds or [])]
-    made = how_it_was_made(" ".join(["groundling reproduce", table, *options]), results, len(wanted))
+    options = [part for change in assign or [] for part in ("--set", change)]
+    options += [part for seed in seeds or [] for part in ("--seed", str(seed))]
+    made = how_it_was_made(shlex.join(["groundling", "reproduce", table, *options]), results, len(wanted))
     page = write_experiment(folder, settings.about, settings.languages, summary, made)
     if as_json:
         return print_json(summary)

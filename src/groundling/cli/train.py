@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from groundling.cli.output import AsJson, Data, Device, print_json
+from groundling.cli.output import AsJson, Data, Device, print_json, warn_of_skipped
 
 
 def train(
@@ -32,9 +32,11 @@ def train(
     """
     from groundling.cli.recipes import resolve
     from groundling.dataset import Dataset
+    from groundling.devices import pick_device
     from groundling.errors import UserError
     from groundling.files import read_json
     from groundling.run import Run
+    from groundling.systems import make
     from groundling.training import train as run_training
 
     if resume is not None:
@@ -46,7 +48,10 @@ def train(
     else:
         chosen = resolve(recipe, corpus, system, assign or [])
         folder = out or Path("runs") / chosen.name
+    make(chosen.system)  # a wrong setting or device is told before minutes of features, not after
+    pick_device(device)
     dataset = Dataset.load(chosen.corpus, chosen.features, data)
+    warn_of_skipped(dataset.skipped)
     run = run_training(chosen, dataset, folder, resume=resume is not None, device=device)
     facts = {"run": str(run.folder), **read_json(run.facts_file)}
     if as_json:

@@ -13,8 +13,9 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
     The column `mean` averages the row's languages seed by seed first, so that its interval is one over seeds. Cells
     without a result are left out.
     """
+    chosen = list(dict.fromkeys(seeds or table.seeds))
     by_row: dict[str, dict[str, dict[int, float]]] = {row.name: {} for row in table.cells}
-    for cell in cells(table, seeds):
+    for cell in cells(table, chosen):
         if cell.folder not in results:
             continue
         languages = results[cell.folder]["languages"]
@@ -24,16 +25,12 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
     rows = []
     for row in table.cells:
         columns = {code: _statistics(list(values.values())) for code, values in by_row[row.name].items()}
-        whole = [
-            seed
-            for seed in seeds or table.seeds
-            if all(seed in by_row[row.name].get(code, {}) for code in table.languages)
-        ]
+        whole = [seed for seed in chosen if all(seed in by_row[row.name].get(code, {}) for code in table.languages)]
         if whole:
             per_seed = [[by_row[row.name][code][seed] for code in table.languages] for seed in whole]
             columns["mean"] = _statistics([sum(values) / len(values) for values in per_seed])
         rows.append({"name": row.name, "columns": columns, "published": row.published})
-    return {"title": table.title, "metric": table.metric, "seeds": seeds or table.seeds, "rows": rows}
+    return {"title": table.title, "metric": table.metric, "seeds": chosen, "rows": rows}
 
 
 def pick(result: dict[str, Any], metric: str) -> float:

@@ -49,10 +49,14 @@ def run_cells(
             threads = max(1, (os.cpu_count() or 1) // jobs)
             with ProcessPoolExecutor(jobs, get_context("spawn"), _set_threads, (threads,)) as pool:
                 futures = {pool.submit(run_cell, cell, out, data, device, keep_weights): cell for cell in waiting}
-                for future in as_completed(futures):
-                    folder = futures[future].folder
-                    results[folder] = future.result()
-                    bar.advance(note=folder)
+                try:
+                    for future in as_completed(futures):
+                        folder = futures[future].folder
+                        results[folder] = future.result()
+                        bar.advance(note=folder)
+                except BaseException:
+                    pool.shutdown(wait=False, cancel_futures=True)  # say what went wrong now, not after all others
+                    raise
     return results
 
 

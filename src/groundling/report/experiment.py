@@ -1,7 +1,7 @@
 """A table of experiments for people: terminal, Markdown and JSON."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from groundling.files import write_json, write_text
 from groundling.report.languages import language_name
@@ -33,7 +33,8 @@ def experiment_table(summary: dict[str, Any], languages: list[str]) -> Table:
         )
     columns = [*languages, "mean"]
     if len(columns) <= MANY or published:
-        return results_table(summary["title"], columns, ours, published, notes=notes)
+        best: Literal["high", "low"] = "low" if summary["metric"].endswith(("median", "mean")) else "high"
+        return results_table(summary["title"], columns, ours, published, best, notes)
     # More languages than fit a line: they become the rows.
     headings = [Column("language", text=True), *(Column(name) for name in ours)]
     rows: list[list[Cell]] = [[language_name(code), *(ours[name].get(code) for name in ours)] for code in languages]

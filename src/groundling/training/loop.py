@@ -109,6 +109,8 @@ def train(
 
 def _already_there(run: Run, recipe: Recipe, resume: bool) -> bool:
     """True where the run is finished. A folder with another recipe, or one not to be resumed, is left untouched."""
+    if run.folder.exists() and not run.folder.is_dir():
+        raise UserError(f"{run.folder}: is a file, where a run needs a folder; choose another name")
     if not run.recipe_file.exists():
         if run.folder.exists() and any(not path.name.endswith(".part") for path in run.folder.iterdir()):
             raise UserError(f"{run.folder}: not empty and not a run; choose another folder")

@@ -242,8 +242,8 @@ def _refuse(paths: list[Path], failed: dict[int, str]) -> None:
 def _writable(place: Path) -> Iterator[None]:
     try:
         yield
-    except OSError as error:
-        reason = error.strerror or str(error)
+    except (OSError, UserError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
         raise UserError(
             f"{place}: cannot keep features here ({reason}); make room, or set GROUNDLING_CACHE to another folder"
         ) from None
