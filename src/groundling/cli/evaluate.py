@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from groundling.cli.output import AsJson, Data, Device, print_json, print_table
+from groundling.cli.output import AsJson, Data, Device, print_json, print_table, warn_of_skipped
 
 
 def evaluate(
@@ -54,6 +54,7 @@ def evaluate(
     result, page = evaluate_run(run, split, captions, corpus, data, device)
     if as_json:
         return print_json(result)
+    warn_of_skipped(result.get("skipped", []))
     show_result(result)
     if page:
         print(f"Report: {page}")

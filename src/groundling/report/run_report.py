@@ -34,6 +34,8 @@ def evaluate_run(
             source = source.model_copy(update={"name": corpus, "split": None})
         dataset = Dataset.load(source, model.recipe.features, data)
     evaluated = evaluate_model(model, dataset, split, captions)
+    if dataset.skipped:
+        evaluated.result["skipped"] = list(dataset.skipped)
     if (split, captions, corpus) != ("test", None, None):
         return evaluated.result, None
     write_json(run.evaluation_file, evaluated.result)
