@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 import groundling
-from groundling.cli import corpus, demo, evaluate, features, recipes, reproduce, train
+from groundling.cli import compare, corpus, demo, evaluate, features, recipes, reproduce, train
 from groundling.progress import show
 
 app = typer.Typer(
@@ -38,5 +38,6 @@ app.add_typer(corpus.app, name="corpus", help="List, build and inspect corpora o
 app.command("features")(features.features)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
+app.command("compare")(compare.compare)
 app.command("reproduce")(reproduce.reproduce)
 app.command("recipes")(recipes.recipes)

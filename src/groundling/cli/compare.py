@@ -1,0 +1,55 @@
+"""groundling compare"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from groundling.cli.output import AsJson, print_json, print_table
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(help="Evaluated runs; the first is what the others are compared with.")],
+    depth: Annotated[int, typer.Option(min=1, help="Compare R@DEPTH.")] = 10,
+    samples: Annotated[int, typer.Option(min=100, max=1_000_000, help="Random draws of each test.")] = 10_000,
+    as_json: AsJson = False,
+) -> None:
+    """Is one run better than another on the same test queries, or is it chance?
+
+    Paired bootstrap interval and permutation test over pictures, by language and direction. A p-value speaks of these
+    two trainings; whether the system is better takes several seeds (`groundling reproduce`).
+    """
+    from groundling.errors import UserError
+    from groundling.evaluation.compare import compare as compare_runs
+    from groundling.run import Run
+
+    if len(runs) < 2:
+        raise UserError("name at least two runs; the first is what the others are compared with")
+    results = [compare_runs(Run(run), Run(runs[0]), depth, samples) for run in runs[1:]]
+    if as_json:
+        return print_json(results)
+    for result in results:
+        _show(result, depth)
+
+
+def _show(result: dict[str, Any], depth: int) -> None:
+    from groundling.report.languages import language_name
+    from groundling.report.tables import DIRECTIONS, Column, Table
+
+    columns = [Column("language", text=True), Column("direction", text=True), Column("baseline"), Column("run")]
+    columns += [Column("difference"), Column("95% interval", text=True), Column("p", decimals=4)]
+    rows = [
+        [
+            language_name(code),
+            DIRECTIONS[direction],
+            found["baseline"],
+            found["run"],
+            found["difference"],
+            f"{found['low']:+.1f} … {found['high']:+.1f}",
+            found["p"],
+        ]
+        for code, directions in result["languages"].items()
+        for direction, found in directions.items()
+    ]
+    title = f"R@{depth} of {result['run']} against {result['baseline']}"
+    print_table(Table(title, columns, rows))
