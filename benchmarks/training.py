@@ -28,7 +28,7 @@ from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import Towers
 from groundling.text import Vocabulary, WordTokeniser
 from groundling.text.tokens import Tokeniser
-from groundling.training.step import make_optimiser, make_step
+from groundling.training.step import EagerStep, fastest, make_optimiser
 from groundling.training.validation import Validation
 
 TRAINING = TrainingSettings(seed=0)
@@ -96,7 +96,7 @@ def our_steps(
 ) -> float:
     precision = pick_precision("auto", device)
     optimiser = make_optimiser(towers, TRAINING.learning_rate, 0.0, device)
-    step = make_step(system, towers, data, optimiser, TRAINING.clip, precision)
+    step = fastest(EagerStep(system, towers, data, optimiser, TRAINING.clip, precision))
     sampler = system.sampler(data, TRAINING.model_copy(update={"length_pool": pool}))
     warm = WARM_UP if device.type == "cpu" else steps // 2  # on a GPU, until every length is recorded
     for number in range(steps):

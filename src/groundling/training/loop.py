@@ -19,7 +19,7 @@ from groundling.training import checkpoint
 from groundling.training.facts import facts
 from groundling.training.metrics import Metrics
 from groundling.training.schedule import learning_rate
-from groundling.training.step import make_optimiser, make_step, set_learning_rate
+from groundling.training.step import EagerStep, fastest, make_optimiser, set_learning_rate
 from groundling.training.validation import Validation, check_languages
 
 LOG_EVERY = 50
@@ -62,7 +62,7 @@ def train(
     else:
         run.save_recipe(recipe)
         write_json(run.tokeniser_file, tokeniser.to_json())
-    step = make_step(system, towers, data, optimiser, settings.clip, precision)
+    step = fastest(EagerStep(system, towers, data, optimiser, settings.clip, precision))
 
     started, saved = time.monotonic() - at.seconds, time.monotonic()
     logged, total_loss = at.step, torch.zeros((), device=where)
