@@ -24,7 +24,7 @@ def finished_cells(cells: Sequence[Cell], out: Path) -> Results:
     for cell in cells:
         run = Run(out / cell.folder)
         if run.evaluation_file.exists():
-            if read_json(run.recipe_file) != cell.recipe.model_dump():
+            if run.recipe() != cell.recipe:
                 raise UserError(f"{run.folder}: was made with other settings; use another --out or remove it")
             results[cell.folder] = {**read_json(run.evaluation_file), "run": read_json(run.facts_file)}
     return results

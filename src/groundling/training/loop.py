@@ -11,7 +11,7 @@ from groundling.batches import TrainingData
 from groundling.dataset import Dataset
 from groundling.devices import pick_device, pick_precision
 from groundling.errors import UserError
-from groundling.files import read_json, write_json
+from groundling.files import write_json
 from groundling.progress import bar
 from groundling.run import Run
 from groundling.settings import Recipe
@@ -117,6 +117,6 @@ def _already_there(run: Run, recipe: Recipe, resume: bool) -> bool:
         return False
     if not resume:
         raise UserError(f"{run.folder}: a run is there already; go on with --resume or choose another folder")
-    if read_json(run.recipe_file) != recipe.model_dump():
+    if run.recipe() != recipe:
         raise UserError(f"{run.folder}: holds a run of another recipe; choose another folder")
     return run.finished
