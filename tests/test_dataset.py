@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -87,3 +88,29 @@ def test_pictures_that_cannot_be_read_leave_corpus_and_features(
     assert left.corpus.pictures[left.corpus.owners].tolist() == ["p0", "p4", "p0"]
     assert np.allclose(left.features, whole.features[[0, 2, 4]], atol=1e-5)
     assert np.abs(whole.features[0] - whole.features[2]).max() > 1e-3  # or the line above could not fail
+
+
+@pytest.mark.parametrize(
+    ("settings", "pictures", "captions"),
+    [
+        ({}, 100, {"en": 200, "de": 200}),
+        ({"languages": ["de"]}, 100, {"de": 200}),
+        ({"one_caption": True}, 100, {"en": 100, "de": 100}),
+        ({"train_on": "half"}, 50, {"en": 100, "de": 100}),
+        ({"train_on": "half", "one_caption": True}, 50, {"en": 50, "de": 50}),
+        ({"train_on": "disjoint"}, 100, {"en": 100, "de": 100}),
+        ({"train_on": "disjoint", "one_caption": True, "draw": 3}, 100, {"en": 50, "de": 50}),
+    ],
+)
+def test_conditions_change_the_training_split_and_keep_features_beside_their_pictures(
+    settings: dict[str, Any], pictures: int, captions: dict[str, int]
+) -> None:
+    whole = make_world()
+    part = whole.under(CorpusSettings(name="world", **settings))
+    assert part.corpus.counts()["train"] == {"pictures": pictures, **captions}
+    for split in ("dev", "test"):
+        languages = settings.get("languages", ["en", "de"])
+        assert part.corpus.counts()[split] == {"pictures": 25, **dict.fromkeys(languages, 50)}
+    rows = {name: row for row, name in enumerate(whole.corpus.pictures.tolist())}
+    expected = whole.features[[rows[name] for name in part.corpus.pictures.tolist()]]
+    assert np.array_equal(part.features, expected)

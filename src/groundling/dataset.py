@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from groundling.corpus import Corpus, catalogue
+from groundling.corpus import Corpus, catalogue, conditions
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import CorpusSettings, FeatureSettings
 from groundling.vision.from_settings import corpus_features
@@ -31,13 +31,29 @@ class Dataset:
         """Captions in these languages; an unknown one is an error."""
         return replace(self, corpus=self.corpus.only(_known(languages, self.corpus)))
 
+    def under(self, corpus: CorpusSettings) -> "Dataset":
+        """Only what these settings train and test on: languages, then the part of the pictures, then the captions."""
+        chosen = self if corpus.languages is None else self.only(corpus.languages)
+        if corpus.train_on == "half":
+            chosen = chosen.having(conditions.half(chosen.corpus, corpus.draw))
+        elif corpus.train_on == "disjoint":
+            languages = corpus.languages or sorted(chosen.corpus.all_languages())
+            chosen = chosen.having(conditions.disjoint(chosen.corpus, languages, corpus.draw))
+        if corpus.one_caption:
+            chosen = chosen.having(conditions.one_caption(chosen.corpus, corpus.draw))
+        return chosen
+
+    def having(self, corpus: Corpus) -> "Dataset":
+        """The same features for a corpus of some of these pictures."""
+        return replace(self, corpus=corpus, features=self.features[np.isin(self.corpus.pictures, corpus.pictures)])
+
     @staticmethod
     def load(corpus: CorpusSettings, features: FeatureSettings, data: Path | None = None) -> "Dataset":
         loaded = catalogue.load(corpus.name, data=data, split=corpus.split)
         vectors, usable = corpus_features(loaded, features)
         skipped = tuple(loaded.pictures[~usable].tolist())
         dataset = Dataset(loaded.keep_pictures(usable), vectors[usable], skipped)
-        return dataset if corpus.languages is None else dataset.only(corpus.languages)
+        return dataset.under(corpus)
 
 
 def _known(languages: list[str], corpus: Corpus) -> list[str]:

@@ -19,6 +19,11 @@ class CorpusSettings(Settings):
     name: str = Field(description="a corpus by name (`groundling corpus list`), a corpus folder, or a captions table")
     split: str | None = Field(None, description="how the emoji corpus is split: concept or artist")
     languages: list[str] | None = Field(None, min_length=1, description="train and test on these; all when left out")
+    train_on: Literal["all", "half", "disjoint"] = Field(
+        "all", description="half: half of the training pictures; disjoint: an equal part of them for each language"
+    )
+    one_caption: bool = Field(False, description="train on one caption, drawn, of each picture and language")
+    draw: int = Field(0, ge=0, description="the seed of what train_on and one_caption draw")
 
 
 class FeatureSettings(Settings):

@@ -67,7 +67,7 @@ def run_cell(cell: Cell, out: Path, data: Path | None, device: str, keep_weights
     from groundling.model import Model
     from groundling.training import train
 
-    dataset = _dataset(_corpus(cell), cell.recipe.features, data).only(list(cell.group))
+    dataset = _dataset(_corpus(cell), cell.recipe.features, data).under(cell.recipe.corpus)
     run = train(cell.recipe, dataset, out / cell.folder, resume=(out / cell.folder).exists(), device=device)
     evaluated = evaluate_model(Model.load(run.folder, device), dataset)
     evaluated.save_ranks(run.ranks_file)
@@ -78,8 +78,8 @@ def run_cell(cell: Cell, out: Path, data: Path | None, device: str, keep_weights
 
 
 def _corpus(cell: Cell) -> CorpusSettings:
-    """The corpus of a cell with all its languages, so that cells share what is loaded."""
-    return cell.recipe.corpus.model_copy(update={"languages": None})
+    """The whole corpus of a cell, whatever part of it the cell trains on, so that cells share what is loaded."""
+    return CorpusSettings(name=cell.recipe.corpus.name, split=cell.recipe.corpus.split)
 
 
 def _dataset(corpus: CorpusSettings, features: FeatureSettings, data: Path | None) -> Any:
