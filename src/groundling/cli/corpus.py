@@ -72,6 +72,32 @@ def inspect_corpus(
         print(line)
 
 
+@app.command("words")
+def words(
+    source: Name,
+    minimum_count: Annotated[int, typer.Option(min=1, help="Count words with at least so many occurrences.")] = 4,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Sizes of the languages' vocabularies in the training captions, and how many words they share."""
+    from groundling.corpus import catalogue
+    from groundling.text.overlap import overlap
+
+    found = overlap(catalogue.load(source, data=data), minimum_count)
+    if as_json:
+        return print_json(found)
+    from groundling.report.tables import Column, Table
+
+    codes = list(found["words"])
+    rows: list[list[str | int | float | None]] = []
+    for at, one in enumerate(codes):
+        shared = [found["jaccard"].get(f"{one}-{other}") for other in codes[at + 1 :]]
+        rows.append([one, found["words"][one], *[None] * at, 1.0, *shared])
+    headings = [Column("", text=True), Column("words", decimals=0), *(Column(code, decimals=2) for code in codes)]
+    note = f"{found['sum']:,} words in all languages, {found['union']:,} different ones."
+    print_table(Table(f"Words of {source} and their overlap (Jaccard)", headings, rows, [note]))
+
+
 def _print_counts(counts: dict[str, dict[str, int]], name: str) -> None:
     from groundling.report.tables import Column, Table
 
