@@ -67,7 +67,7 @@ def test_one_language_of_one_split_and_its_first_captions(corpus: Corpus) -> Non
     first: dict[tuple[str, str], tuple[str, str, str, str, str]] = {}
     for row in rows(corpus):
         first.setdefault((row[0], row[2]), row)
-    assert rows(corpus.first_captions()) == list(first.values())
+    assert rows(corpus.queries("first")) == list(first.values())
 
 
 def small() -> Corpus:

@@ -108,10 +108,6 @@ class Corpus:
                 first[row] = True
         return first
 
-    def first_captions(self) -> "Corpus":
-        """The first caption of each picture and language."""
-        return self.keep_captions(self.is_first())
-
     def is_query(self, captions: str | None = None) -> Mask:
         """For each caption, whether it is a fair test query: "first", "all", or (None) what the corpus itself says."""
         which = captions or self.info.get("queries", "all")

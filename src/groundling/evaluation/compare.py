@@ -30,7 +30,7 @@ def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> 
     """For each language of both runs and each direction: R@depth of both, their difference (run − baseline, in points)
     with the 95% interval of a paired bootstrap over pictures, and the p-value of a paired permutation test."""
     ours, theirs = load_ranks(run), load_ranks(baseline)
-    languages = sorted(code_of(ours) & code_of(theirs))
+    languages = sorted(languages_of(ours) & languages_of(theirs))
     if not languages:
         raise UserError(f"{run.folder} and {baseline.folder} have no language in common")
     result: dict[str, Any] = {"run": str(run.folder), "baseline": str(baseline.folder), "languages": {}}
@@ -55,7 +55,7 @@ def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> 
     return result
 
 
-def code_of(ranks: Arrays) -> set[str]:
+def languages_of(ranks: Arrays) -> set[str]:
     return {name.removesuffix(".owners") for name in ranks if name.endswith(".owners")}
 
 

@@ -9,7 +9,7 @@ from groundling.report.escape import clean, escape, escape_markdown
 from groundling.report.numbers import Cell, rounded, shown, value_of
 
 if TYPE_CHECKING:
-    import rich.table
+    import rich.console
 
 
 @dataclass(frozen=True)
@@ -70,22 +70,17 @@ class Table:
                     line[index] = value is not None and rounded(value, column.decimals) == best
         return bold
 
-    def terminal(self) -> "rich.table.Table":
-        """For rich's console. A group's name stands above its first column only, to fit 80 characters."""
+    def terminal(self) -> "rich.console.Group":
+        """For rich's console. A group's name stands above its first column only, to fit 80 characters.
+
+        Title and notes stand around the table rather than in it, where rich would break them to the table's width.
+        """
         from rich import box
+        from rich.console import Group
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        notes = Text("\n".join(map(clean, self.notes))) if self.notes else None
-        table = RichTable(
-            title=Text(clean(self.title)),
-            title_justify="left",
-            caption=notes,
-            caption_justify="left",
-            box=box.SIMPLE_HEAD,
-            show_edge=False,
-            padding=0,
-        )
+        table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, padding=0)
         grouped = any(column.group for column in self.columns)
         before = ""
         for column in self.columns:
@@ -100,7 +95,8 @@ class Table:
             table.add_section()
             for row in self.foot:
                 table.add_row(*(Text(text, style="dim") for text in self._texts(row)))
-        return table
+        title = [Text(clean(self.title), style="italic")] if self.title else []
+        return Group(*title, table, *(Text(clean(note)) for note in self.notes))
 
     def markdown(self) -> str:
         """Aligned in the source too, so that it reads well unrendered; the title stands above in bold."""
