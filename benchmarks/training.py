@@ -103,7 +103,7 @@ def our_steps(
         if number == warm:
             _wait(device)
             started = time.perf_counter()
-        step(sampler.batch(number))
+        step(sampler.batch(number), number)
     _wait(device)
     return (time.perf_counter() - started) / (steps - warm)
 

@@ -70,7 +70,9 @@ class Model:
             return self.encode_features(np.zeros((0, self.features), dtype=np.float32))
         tokens = self.tokeniser.encode(texts, codes)
         ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
-        return encode_captions(self.towers, ids, lengths, self.device, batch_size=batch_size).cpu().numpy()
+        spellings = None if tokens.spellings is None else torch.from_numpy(tokens.spellings)
+        vectors = encode_captions(self.towers, ids, lengths, self.device, batch_size=batch_size, spellings=spellings)
+        return vectors.cpu().numpy()
 
     def encode_features(self, features: Vectors, batch_size: int = 4096) -> Vectors:
         """[pictures, dimensions] unit vectors of pictures given by their backbone's features."""
@@ -100,15 +102,20 @@ def encode_captions(
     device: torch.device,
     precision: str = "float32",
     batch_size: int = 512,
+    spellings: Tensor | None = None,
 ) -> Tensor:
-    """[captions, dimensions] on the device. Captions go through in order of length and come back in their own order."""
+    """[captions, dimensions] on the device. Captions go through in order of length and come back in their own order.
+
+    With `spellings`, [words, letters], the `ids` are its rows and words are read letter by letter.
+    """
     towers.eval()
     order = torch.argsort(lengths, stable=True)
     parts = []
     for rows in order.split(batch_size):
         longest = int(lengths[rows[-1]])
         with autocast(device, precision):
-            parts.append(towers.text(ids[rows, :longest].to(device), lengths[rows].to(device)))
+            entries = ids[rows, :longest] if spellings is None else spellings[ids[rows, :longest].long()]
+            parts.append(towers.text(entries.to(device), lengths[rows].to(device)))
     sorted_vectors = torch.cat(parts)
     vectors = torch.empty_like(sorted_vectors)
     vectors[order.to(device)] = sorted_vectors

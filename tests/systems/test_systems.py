@@ -10,7 +10,7 @@ from torch import Tensor
 
 from conftest import make_recipe
 from groundling import systems
-from groundling.batches import TrainingData
+from groundling.batches import DeviceBatch, TrainingData
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
@@ -65,7 +65,8 @@ def assembled(values: dict[str, Any]) -> tuple[System, Towers, TrainingData]:
 def batch_loss(system: System, towers: Towers, data: TrainingData, kind: str, rows: Any, partners: Any) -> Tensor:
     both = rows if kind == "picture" else [*rows, *partners]
     longest = int(data.lengths[list(both)].max())
-    return system.loss(towers, data, kind, torch.tensor(rows), torch.tensor(partners), longest)
+    placed = torch.stack([torch.tensor(rows), torch.tensor(partners)])
+    return system.loss(towers, data, DeviceBatch(kind, placed, longest, torch.zeros(())))
 
 
 def yes(*cells: tuple[int, int], size: int) -> Tensor:

@@ -17,7 +17,9 @@ class TrainingData:
     """One split of a corpus, ready for batches.
 
     Attributes:
-        ids: [captions, longest] int32 on the device, padded with 0.
+        ids: [captions, longest] int32 on the device, padded with 0: rows of a table of words or pieces.
+        spellings: [words, letters] int32 on the device where words are read letter by letter: `ids` are its rows. None
+            where the text tower has a table of its own.
         lengths: [captions] on the host (batches are put together there); `device_lengths` is its copy on the device.
         owners: [captions] on the host, the picture of each caption.
         languages: [captions] on the host, a number into `codes`.
@@ -35,6 +37,12 @@ class TrainingData:
     owners: npt.NDArray[np.int64]
     languages: npt.NDArray[np.int64]
     codes: Sequence[str]
+    spellings: Tensor | None = None
+
+    def captions(self, rows: Tensor, longest: int) -> tuple[Tensor, Tensor]:
+        """What a text tower reads: entries [n, longest] (or, spelled out, [n, longest, letters]) and lengths [n]."""
+        ids = self.ids[rows, :longest]
+        return (ids if self.spellings is None else self.spellings[ids.long()]), self.device_lengths[rows]
 
     @staticmethod
     def build(
@@ -53,4 +61,5 @@ class TrainingData:
             owners=corpus.owners,
             languages=languages.astype(np.int64),
             codes=codes.tolist(),
+            spellings=None if tokens.spellings is None else torch.from_numpy(tokens.spellings).to(device),
         )

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, Protocol
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
+from torch import Tensor
 
 from groundling.batches.data import TrainingData
 from groundling.batches.pairs import CaptionPairs
@@ -18,15 +19,39 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Batch:
-    """Matching rows: caption `captions[i]` belongs with picture `partners[i]`, or with caption `partners[i]`.
+    """Rows of captions and pictures that belong together, column by column.
 
-    `longest` is the number of entries of the longest caption in it: what is beyond is padding and never looked at.
+    Attributes:
+        kind: what the lines of `rows` are; the system that drew the batch knows. The two that most systems share:
+            "picture": captions, then the picture of each; "caption": captions, then a caption of the same picture.
+        rows: [lines, n] numbers of captions or pictures; all lines together make up one step of training.
+        longest: entries of the longest caption in it; what is beyond is padding and never looked at.
     """
 
-    kind: Literal["picture", "caption"]
-    captions: Rows
-    partners: Rows
+    kind: str
+    rows: Rows
     longest: int
+
+    @property
+    def captions(self) -> Rows:
+        return self.rows[0]
+
+    @property
+    def partners(self) -> Rows:
+        return self.rows[1]
+
+
+@dataclass(frozen=True)
+class DeviceBatch:
+    """The same on the device, and the number of steps taken before this one, by which losses change while training.
+
+    On a GPU the step is recorded once and replayed: what changes from step to step must be read from these tensors.
+    """
+
+    kind: str
+    rows: Tensor
+    longest: int
+    step: Tensor
 
 
 class Sampler(Protocol):
@@ -81,11 +106,12 @@ class LanguageSampler:
         self.drawn[stream] += 1
         if pairs is None:
             captions = self.rows[stream][places]
-            return Batch("picture", captions, self.data.owners[captions], int(self.data.lengths[captions].max()))
+            rows = np.stack([captions, self.data.owners[captions]])
+            return Batch("picture", rows, int(self.data.lengths[captions].max()))
         first, second = pairs.rows(places)
         swap = choice.random(len(first)) < 0.5  # both languages of a pair stand on either side
-        longest = int(self.data.lengths[np.concatenate([first, second])].max())
-        return Batch("caption", np.where(swap, second, first), np.where(swap, first, second), longest)
+        rows = np.stack([np.where(swap, second, first), np.where(swap, first, second)])
+        return Batch("caption", rows, int(self.data.lengths[rows].max()))
 
     @property
     def state(self) -> list[int]:

@@ -6,7 +6,7 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from groundling import settings as all_settings
-from groundling.batches import Sampler, TrainingData
+from groundling.batches import DeviceBatch, Sampler, TrainingData
 from groundling.corpus import Corpus
 from groundling.settings import TextSettings, TrainingSettings
 from groundling.text import Tokeniser
@@ -53,7 +53,5 @@ class System(ABC):
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler: ...
 
     @abstractmethod
-    def loss(
-        self, towers: Towers, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, longest: int
-    ) -> Tensor:
-        """The loss of a batch (see `batches.Batch`); rows are tensors on the device of `data`."""
+    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+        """The loss of a batch that this system's sampler drew (see `batches.Batch`)."""

@@ -9,7 +9,7 @@ import torch
 from pydantic import Field, PositiveFloat, PositiveInt
 from torch import Tensor
 
-from groundling.batches import LanguageSampler, Sampler, TrainingData
+from groundling.batches import DeviceBatch, LanguageSampler, Sampler, TrainingData
 from groundling.corpus import Corpus
 from groundling.objectives import OBJECTIVES
 from groundling.settings import Settings, TextSettings, TrainingSettings
@@ -52,20 +52,15 @@ class VSE(System):
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
         return LanguageSampler(data, training.batch_size, training.seed, [data.codes], 0.0, training.length_pool)
 
-    def loss(
-        self, towers: Towers, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, longest: int
-    ) -> Tensor:
-        if kind == "picture":
-            left = towers.text(data.ids[captions, :longest], data.device_lengths[captions])
+    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+        captions, partners = batch.rows
+        if batch.kind == "picture":
+            left = towers.text(*data.captions(captions, batch.longest))
             right = towers.picture(data.features[partners])
         else:  # both captions of a pair in one pass through the tower
-            both = torch.cat([captions, partners])
-            vectors = towers.text(data.ids[both, :longest], data.device_lengths[both])
-            left, right = vectors[: len(captions)], vectors[len(captions) :]
-        with torch.autocast(
-            left.device.type, enabled=False
-        ):  # bf16 tells apart scores of .004 only: a recall point lost
-            return self.objective(left @ right.T, self.spared(data, kind, captions, partners))
+            left, right = towers.text(*data.captions(batch.rows.flatten(), batch.longest)).chunk(2)
+        with torch.autocast(left.device.type, enabled=False):  # in bf16 scores within .004 are one: recalls are lost
+            return self.objective(left @ right.T, self.spared(data, batch.kind, captions, partners))
 
     def objective(self, scores: Tensor, spared: Tensor | None) -> Tensor:
         sharpness = self.settings.temperature if self.settings.objective == "contrastive" else self.settings.margin

@@ -14,10 +14,14 @@ from groundling.text.vocabulary import END, PAD, START, Vocabulary
 
 @dataclass(frozen=True)
 class Tokens:
-    """`ids[i, :lengths[i]]` are the entries of caption i; what follows is padding (0)."""
+    """`ids[i, :lengths[i]]` are the entries of caption i; what follows is padding (0).
+
+    Where words are read letter by letter, `spellings[w]` are the letters of word w and `ids` are rows of it.
+    """
 
     ids: npt.NDArray[np.int32]
     lengths: npt.NDArray[np.int64]
+    spellings: npt.NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self.lengths)

@@ -75,7 +75,7 @@ def train(
         while at.step < settings.maximum_steps and at.without_gain < settings.patience:
             if rate != (rate := learning_rate(settings, at.step, sampler.epoch())):
                 set_learning_rate(optimiser, rate)
-            total_loss += step(sampler.batch(at.step))
+            total_loss += step(sampler.batch(at.step), at.step)
             at.step += 1
             validating = at.step % settings.validate_every == 0 or at.step == settings.maximum_steps
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from groundling.batches import Batch, TrainingData
+from groundling.batches import Batch, DeviceBatch, TrainingData
 from groundling.devices import autocast
 from groundling.systems import System, Towers
 
-Step = Callable[[Batch], Tensor]
+Step = Callable[[Batch, int], Tensor]
 
 
 class EagerStep:
@@ -27,18 +27,19 @@ class EagerStep:
         self.system, self.towers, self.data, self.optimiser = system, towers, data, optimiser
         self.clip, self.precision = clip, precision
         self.device = data.features.device
+        self.step = torch.zeros((), device=self.device)
 
-    def __call__(self, batch: Batch) -> Tensor:
-        """Takes the step and returns the loss before it."""
-        captions = torch.from_numpy(batch.captions).to(self.device, non_blocking=True)
-        partners = torch.from_numpy(batch.partners).to(self.device, non_blocking=True)
+    def __call__(self, batch: Batch, step: int) -> Tensor:
+        """Takes the step, the one after `step` others, and returns the loss before it."""
+        self.step.fill_(step)
         self.optimiser.zero_grad(set_to_none=True)
-        return self.compute(batch.kind, captions, partners, batch.longest)
+        return self.compute(batch, torch.from_numpy(batch.rows).to(self.device, non_blocking=True))
 
-    def compute(self, kind: str, captions: Tensor, partners: Tensor, longest: int) -> Tensor:
+    def compute(self, batch: Batch, rows: Tensor) -> Tensor:
         """From rows on the device to updated weights; gradients must be zero or absent."""
         with autocast(self.device, self.precision):
-            loss = self.system.loss(self.towers, self.data, kind, captions, partners, longest)
+            placed = DeviceBatch(batch.kind, rows, batch.longest, self.step)
+            loss = self.system.loss(self.towers, self.data, placed)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.towers.parameters(), self.clip)
         self.optimiser.step()
@@ -55,14 +56,15 @@ class GraphStep:
 
     def __init__(self, eager: EagerStep) -> None:
         self.eager = eager
-        self.seen: set[tuple[str, int, int]] = set()
-        self.graphs: dict[tuple[str, int, int], tuple[torch.cuda.CUDAGraph, Tensor, Tensor]] = {}
+        self.seen: set[tuple[object, ...]] = set()
+        self.graphs: dict[tuple[object, ...], tuple[torch.cuda.CUDAGraph, Tensor, Tensor]] = {}
         self.pool = torch.cuda.graph_pool_handle()
         self.stream = torch.cuda.Stream()
 
-    def __call__(self, batch: Batch) -> Tensor:
-        key = (batch.kind, batch.longest, len(batch.captions))
-        host = torch.stack([torch.from_numpy(batch.captions), torch.from_numpy(batch.partners)])
+    def __call__(self, batch: Batch, step: int) -> Tensor:
+        key = (batch.kind, batch.longest, *batch.rows.shape)
+        host = torch.from_numpy(batch.rows)
+        self.eager.step.fill_(step)
         if key not in self.seen:
             self.seen.add(key)
             return self._eagerly(batch, host)
@@ -79,7 +81,7 @@ class GraphStep:
         with torch.cuda.stream(self.stream):
             rows = host.to(self.eager.device)
             self.eager.optimiser.zero_grad(set_to_none=False)
-            loss = self.eager.compute(batch.kind, rows[0], rows[1], batch.longest)
+            loss = self.eager.compute(batch, rows)
         torch.cuda.current_stream().wait_stream(self.stream)
         return loss
 
@@ -88,7 +90,7 @@ class GraphStep:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self.pool, stream=self.stream):
             self.eager.optimiser.zero_grad(set_to_none=False)
-            loss = self.eager.compute(batch.kind, rows[0], rows[1], batch.longest)
+            loss = self.eager.compute(batch, rows)
         return graph, rows, loss
 
 

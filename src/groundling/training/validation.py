@@ -37,8 +37,9 @@ class Validation:
         device = self.data.features.device
         was_training = towers.training
         pictures = encode_pictures(towers, self.data.features, device, precision=self.precision)
+        data = self.data
         captions = encode_captions(
-            towers, self.data.ids, self.data.device_lengths, device, self.precision, batch_size=1024
+            towers, data.ids, data.device_lengths, device, self.precision, batch_size=1024, spellings=data.spellings
         )
         by_language = {}
         for number, code in enumerate(self.data.codes):
