@@ -49,11 +49,28 @@ class Dataset:
 
     @staticmethod
     def load(corpus: CorpusSettings, features: FeatureSettings, data: Path | None = None) -> "Dataset":
-        loaded = catalogue.load(corpus.name, data=data, split=corpus.split)
+        loaded = load_corpus(corpus, data)
         vectors, usable = corpus_features(loaded, features)
         skipped = tuple(loaded.pictures[~usable].tolist())
         dataset = Dataset(loaded.keep_pictures(usable), vectors[usable], skipped)
         return dataset.under(corpus)
+
+
+def load_corpus(settings: CorpusSettings, data: Path | None = None) -> Corpus:
+    """The corpus that settings name, with captions that come from other corpora in their place."""
+    names = [name for value in settings.captions_from.values() for name in _listed(value)]
+    names = list(dict.fromkeys([settings.name, *names, *_listed(settings.test_on)]))
+    named = {
+        name: catalogue.load(name, data=data, split=settings.split if name == settings.name else None) for name in names
+    }
+    corpus = named[settings.name]
+    for language, sources in settings.captions_from.items():
+        corpus = conditions.captions_from(corpus, language, [named[name] for name in _listed(sources)])
+    return corpus if settings.test_on is None else conditions.tested_on(corpus, named[settings.test_on])
+
+
+def _listed(value: str | list[str] | None) -> list[str]:
+    return [] if value is None else [value] if isinstance(value, str) else value
 
 
 def _known(languages: list[str], corpus: Corpus) -> list[str]:

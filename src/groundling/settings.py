@@ -19,6 +19,10 @@ class CorpusSettings(Settings):
     name: str = Field(description="a corpus by name (`groundling corpus list`), a corpus folder, or a captions table")
     split: str | None = Field(None, description="how the emoji corpus is split: concept or artist")
     languages: list[str] | None = Field(None, min_length=1, description="train and test on these; all when left out")
+    captions_from: dict[str, str | list[str]] = Field(
+        {}, description="language → the corpus, or several, that its captions come from instead of this one"
+    )
+    test_on: str | None = Field(None, description="the corpus whose captions are asked in the test split instead")
     train_on: Literal["all", "half", "disjoint"] = Field(
         "all", description="half: half of the training pictures; disjoint: an equal part of them for each language"
     )
@@ -57,7 +61,9 @@ class TrainingSettings(Settings):
     )
     weight_decay: float = Field(0.0, ge=0)
     clip: PositiveFloat = Field(2.0, description="largest norm of the gradient")
-    validate_every: PositiveInt = Field(500, description="steps between two validations")
+    validate_every: PositiveInt | Literal["epoch"] = Field(
+        500, description="steps between two validations, or `epoch`: as many as go once through the captions"
+    )
     patience: PositiveInt = Field(10, description="validations without a better score before training stops")
     maximum_steps: PositiveInt = 100_000
     score: str = Field("all", description="what validation looks at: the rsum of all languages, or of one by its code")
@@ -68,6 +74,9 @@ class TrainingSettings(Settings):
 class EvaluationSettings(Settings):
     captions: Literal["first", "all"] | None = Field(
         None, description="which test captions are queries; the corpus says"
+    )
+    folds: PositiveInt = Field(
+        1, description="average over so many equal parts of the test pictures, each ranked by itself; COCO 1K is 5"
     )
 
 

@@ -5,8 +5,16 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
-from groundling.evaluation.significance import hits, mean_interval, paired_bootstrap, paired_permutation
+from groundling.evaluation.significance import (
+    difference_interval,
+    hits,
+    mean_interval,
+    paired_bootstrap,
+    paired_permutation,
+)
 
 
 def test_hits_leave_out_pictures_without_captions() -> None:
@@ -107,3 +115,72 @@ def test_runs_on_different_queries_cannot_be_compared() -> None:
         paired_bootstrap([1, 0], [1, 0, 1])
     with pytest.raises(ValueError, match="groups"):
         paired_permutation([1, 0], [1, 0], groups=[1])
+
+
+# Two samples of a worked example of Welch's test, with their sums: 10 values each.
+FIRST = [27.5, 21.0, 19.0, 23.6, 17.0, 17.9, 16.9, 20.1, 21.9, 22.6, 23.1, 19.6, 19.0, 21.7, 21.4]
+SECOND = [27.1, 22.0, 20.8, 23.4, 23.4, 23.5, 25.8, 22.0, 24.8, 20.2, 21.9, 22.1, 22.9, 30.0, 23.9]
+
+
+def test_difference_of_two_means_by_hand() -> None:
+    """15 values each, means 20.82 and 23.5867, sums of squares 112.324 and 95.2573 around them, so variances 8.0231
+    and 6.8041. Errors .53488 and .45361 add up to .98848; .98848² / ((.53488² + .45361²) / 14) = 27.81 degrees of
+    freedom, rounded down 27: t = 2.052, and the half width is 2.052 · √.98848 = 2.0402."""
+    difference, half_width = difference_interval(FIRST, SECOND)
+    assert difference == pytest.approx(20.82 - 353.8 / 15)
+    assert half_width == pytest.approx(2.0402, abs=2e-4)
+
+
+def test_small_differences_by_hand() -> None:
+    """Variances 1 and 4 of three values each: errors 1/3 and 4/3, 50/17 = 2.94 degrees of freedom, rounded down 2."""
+    assert difference_interval([1, 2, 3], [2, 4, 6]) == pytest.approx((-2, 4.303 * math.sqrt(5 / 3)))
+    # Equal spread and size: 2 · (3 − 1) = 4 degrees, not 3 by a rounding error.
+    assert difference_interval([1.1, 2.1, 3.1], [0.3, 1.3, 2.3]) == pytest.approx((0.8, 2.776 * math.sqrt(2 / 3)))
+    # One side has no spread: the degrees are those of the other one.
+    assert difference_interval([5, 5, 5], [1, 2, 3]) == pytest.approx((3, 4.303 * math.sqrt(1 / 3)))
+    assert difference_interval([5, 5], [3, 3, 3]) == (2, 0)
+    assert difference_interval([5], [1, 2, 3]) == (3, None)
+    assert difference_interval([1, 2, 3], [5]) == (-3, None)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("sizes", [(3, 3), (10, 10), (3, 10), (40, 35)])
+def test_difference_follows_welch(sizes: tuple[int, int], seed: int) -> None:
+    """Against scipy's quantile for whole degrees of freedom, and never narrower than its own interval."""
+    stats = pytest.importorskip("scipy.stats")
+    draw = np.random.default_rng(seed)
+    one, other = draw.normal(3, 1, sizes[0]), draw.normal(2, draw.uniform(0.2, 3), sizes[1])
+    interval = stats.ttest_ind(one, other, equal_var=False).confidence_interval(0.95)
+    freedom = stats.ttest_ind(one, other, equal_var=False).df
+    difference, half_width = difference_interval(one.tolist(), other.tolist())
+    assert half_width is not None
+    theirs = (interval.high - interval.low) / 2
+    assert difference == pytest.approx((interval.high + interval.low) / 2)
+    down = theirs / stats.t.ppf(0.975, freedom) * stats.t.ppf(0.975, math.floor(freedom))
+    assert half_width == pytest.approx(down, rel=5e-4)
+    assert half_width >= theirs * (1 - 5e-4)
+
+
+SEEDS = st.lists(st.floats(0, 100), min_size=2, max_size=12)
+
+
+@given(SEEDS, SEEDS, st.floats(-50, 50))
+def test_exchange_turns_the_sign_and_a_shift_of_both_changes_nothing(
+    one: list[float], other: list[float], shift: float
+) -> None:
+    difference, half_width = difference_interval(one, other)
+    turned, same = difference_interval(other, one)
+    assert turned == pytest.approx(-difference)
+    assert half_width is not None
+    assert same == pytest.approx(half_width)
+    assume(min(np.std(one), np.std(other)) > 1e-3)  # else the degrees of freedom are those of rounding errors
+    moved, width = difference_interval([value + shift for value in one], [value + shift for value in other])
+    assert moved == pytest.approx(difference, abs=1e-9)
+    assert width == pytest.approx(half_width, rel=1e-6) or _near_a_whole_number_of_degrees(one, other)
+
+
+def _near_a_whole_number_of_degrees(one: list[float], other: list[float]) -> bool:
+    errors = [np.var(values, ddof=1) / len(values) for values in (one, other)]
+    squares = sum(error**2 / (len(values) - 1) for error, values in zip(errors, (one, other), strict=True))
+    freedom = sum(errors) ** 2 / squares
+    return bool(abs(freedom - round(freedom)) < 1e-5)

@@ -66,6 +66,7 @@ def test_mistakes_in_files(tmp_path: Path) -> None:
         (b"", "not an .npy file (numpy.save writes one)"),
         (whole[:20], "a damaged .npy file"),
         (whole[:-8], "a damaged .npy file"),
+        (whole.replace(b"}", b" "), "a damaged .npy file"),
     ]:
         pictures.write_bytes(content)
         with pytest.raises(UserError) as raised:

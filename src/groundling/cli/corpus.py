@@ -57,19 +57,51 @@ def build(
 def inspect_corpus(
     source: Name,
     split: Annotated[str | None, typer.Option(help="For emoji: concept (default) or artist.")] = None,
+    features: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER|ARRAY.npy",
+            help="Compare pictures by these features: a folder that `groundling features --out` wrote, or an array "
+            "with --names; those that came with the corpus when left out.",
+        ),
+    ] = None,
+    names: Annotated[Path | None, typer.Option(help="With --features ARRAY.npy: the list of its pictures.")] = None,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="The cosine of features from which two pictures count as the same.")
+    ] = 0.999,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Counts by split and language, lengths, origins, and what leaks from the training into the test split."""
-    from groundling.corpus import catalogue, inspect
+    """Counts by split and language, lengths, origins, and what leaks from the training into the test split.
 
+    Captions are compared without case, punctuation and Unicode variants, pictures by the bytes of their files and by
+    their features, where there are any; what was not compared is said.
+    """
+    from groundling.corpus import catalogue, inspect
+    from groundling.corpus.leaks import leaks
+    from groundling.vision.from_settings import array_rows
+
+    pair = _array_and_names(features, names)
     corpus = catalogue.load(source, data=data, split=split)
-    facts = {**inspect.describe(corpus), "leaks": inspect.leaks(corpus)}
+    vectors, rows = array_rows(corpus, pair)
+    facts = {**inspect.describe(corpus), "leaks": leaks(corpus, vectors, rows, threshold)}
     if as_json:
         return print_json(facts)
     _print_counts(corpus.counts(), corpus.name)
     for line in inspect.summary(facts):
         print(line)
+
+
+def _array_and_names(features: Path | None, names: Path | None) -> tuple[Path, Path] | None:
+    from groundling.errors import UserError
+
+    if features is not None and names is None and features.is_dir():
+        return features / "features.npy", features / "names.txt"
+    if features is None and names is None:
+        return None
+    if features is None or names is None:
+        raise UserError("--features ARRAY.npy and --names LIST go together: the array, and the list of its pictures")
+    return features, names
 
 
 @app.command("words")

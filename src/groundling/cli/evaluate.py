@@ -14,6 +14,14 @@ def evaluate(
     captions: Annotated[
         str | None, typer.Option(help="Which captions are queries: first or all; the corpus knows when left out.")
     ] = None,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Average over so many equal parts of the pictures, each ranked by itself (COCO 1K: 5; 5K: 1); the "
+            "recipe says when left out.",
+        ),
+    ] = None,
     corpus: Annotated[str | None, typer.Option(help="Evaluate on another corpus than the run's own.")] = None,
     vectors: Annotated[
         tuple[Path, Path] | None,
@@ -30,7 +38,8 @@ def evaluate(
 ) -> None:
     """Exact retrieval results in both directions: R@1/5/10, median and mean rank, rsum, mR, by language.
 
-    For a run, also writes evaluation.json, ranks.safetensors and (on the test split) report.html and report.md into it.
+    On a run's own test split, queries and folds, also writes evaluation.json, ranks.safetensors, report.html and
+    report.md into it; other questions are only answered.
     """
     from groundling.errors import UserError
 
@@ -39,7 +48,7 @@ def evaluate(
             raise UserError("--vectors needs --owners O.npy, the row of each caption's picture")
         from groundling.evaluation.vectors import evaluate_vectors
 
-        result = evaluate_vectors(vectors[0], vectors[1], owners)
+        result = evaluate_vectors(vectors[0], vectors[1], owners, folds or 1)
         return print_json(result) if as_json else _show_vectors(result)
     if run is None or vectors is not None:
         raise UserError("give either a run folder or --vectors P.npy C.npy --owners O.npy")
@@ -51,7 +60,7 @@ def evaluate(
         raise UserError(f'--captions: "{captions}" is not first or all')
     from groundling.report.run_report import evaluate_run
 
-    result, page = evaluate_run(run, split, captions, corpus, data, device)
+    result, page = evaluate_run(run, split, captions, corpus, data, device, folds=folds)
     if as_json:
         return print_json(result)
     warn_of_skipped(result.get("skipped", []))
@@ -69,4 +78,5 @@ def show_result(result: dict[str, Any]) -> None:
 def _show_vectors(result: dict[str, Any]) -> None:
     from groundling.report.tables import recall_table
 
-    print_table(recall_table({"corpus": "vectors", "languages": {"": result}}))
+    counts = {"pictures": result["pictures"], "folds": result.get("folds", 1)}
+    print_table(recall_table({"corpus": "vectors", **counts, "languages": {"": result}}))

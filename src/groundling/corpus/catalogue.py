@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from groundling.corpus import storage
 from groundling.corpus.corpus import Corpus
-from groundling.corpus.formats import f8k7, flickr8k, karpathy, multi30k, table
+from groundling.corpus.formats import f8k7, f8k7_translations, flickr8k, karpathy, multi30k, table
 from groundling.errors import UserError, did_you_mean
 from groundling.files import cache_folder
 
@@ -24,6 +24,11 @@ class Entry(NamedTuple):
 
 _ENTRIES = {
     "f8k7": Entry("7,390 Flickr8k photos, captions in en de zh pt ar fr cs", "f8k7", f8k7.read),
+    "f8k7-translations": Entry(
+        "the same photos, one caption in en and its translation to de fr cs (Multi30K task 1)",
+        "f8k7/ and multi30k",
+        f8k7_translations.read,
+    ),
     "multi30k-task1": Entry(
         "31,014 Flickr30k photos, one caption in en and its translation to de fr cs",
         "multi30k",

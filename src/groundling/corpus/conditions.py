@@ -44,6 +44,23 @@ def disjoint(corpus: Corpus, languages: Sequence[str], seed: int) -> Corpus:
     return corpus.keep_captions((part < 0) | (corpus.languages == wanted))
 
 
+def captions_from(corpus: Corpus, language: str, sources: Sequence[Corpus]) -> Corpus:
+    """The captions of one language from elsewhere: comparable captions instead of translations, or both of them."""
+    kept = corpus.keep_captions(corpus.languages != language)
+    for source in sources:
+        if language not in source.all_languages():
+            raise UserError(f'corpus {source.name} has no captions in "{language}"')
+        kept = add(kept, source.only([language]))
+    return kept
+
+
+def tested_on(corpus: Corpus, other: Corpus) -> Corpus:
+    """The test captions of `other` instead of this corpus's own, in the languages that both have."""
+    asked = other.split("test").only(corpus.all_languages())
+    replaced = np.isin(corpus.languages, asked.all_languages()) & (corpus.splits[corpus.owners] == "test")
+    return add(corpus.keep_captions(~replaced), asked)
+
+
 def add(corpus: Corpus, other: Corpus) -> Corpus:
     """The captions of both, by picture name: comparable captions added to translations, say.
 
@@ -60,7 +77,7 @@ def add(corpus: Corpus, other: Corpus) -> Corpus:
         raise UserError(f'picture "{name}" is in {ours} of {corpus.name} but in {theirs} of {other.name}')
     return replace(
         corpus,
-        name=f"{corpus.name}+{other.name}",
+        name="+".join(dict.fromkeys([*corpus.name.split("+"), *other.name.split("+")])),
         pictures=np.concatenate([corpus.pictures, np.array(new, dtype=str)]) if new else corpus.pictures,
         splits=splits,
         owners=np.concatenate([corpus.owners, rows[other.owners]]),

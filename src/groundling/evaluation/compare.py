@@ -30,6 +30,11 @@ def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> 
     """For each language of both runs and each direction: R@depth of both, their difference (run − baseline, in points)
     with the 95% interval of a paired bootstrap over pictures, and the p-value of a paired permutation test."""
     ours, theirs = load_ranks(run), load_ranks(baseline)
+    folds, other_folds = (int(ranks.get("folds", [1])[0]) for ranks in (ours, theirs))
+    if folds != other_folds:
+        raise UserError(
+            f"{run.folder} was ranked in {folds} fold(s) and {baseline.folder} in {other_folds}; evaluate both alike"
+        )
     languages = sorted(languages_of(ours) & languages_of(theirs))
     if not languages:
         raise UserError(f"{run.folder} and {baseline.folder} have no language in common")

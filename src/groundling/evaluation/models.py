@@ -11,8 +11,10 @@ from safetensors.numpy import save_file
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.ranks import Ranks, ranks
-from groundling.evaluation.recalls import mean_over_languages, recalls
+from groundling.evaluation.folds import fold_ranks, fold_recalls, parts
+from groundling.evaluation.ranks import Ranks
+from groundling.evaluation.recalls import mean_over_languages
+from groundling.evaluation.scores import SCORES
 from groundling.files import atomic_path
 from groundling.model import Model
 
@@ -28,10 +30,23 @@ class Evaluated:
     corpus: Corpus
     pictures: Vectors
     captions: Vectors
+    folds: int = 1
+    similarity: str = "cosine"
+
+    def gallery(self, picture: int) -> slice:
+        """The rows of the pictures that this one is ranked among."""
+        size = len(self.pictures) // self.folds
+        start = picture // size * size
+        return slice(start, start + size)
 
     def save_ranks(self, path: Path) -> None:
-        """Per-query ranks, for paired comparisons; `owners` says which picture a caption query belongs to."""
+        """Per-query ranks, for paired comparisons; `owners` says which picture a caption query belongs to.
+
+        With folds they are ranks within the fold, and the array `folds` holds their number.
+        """
         arrays: dict[str, npt.NDArray[np.int64]] = {}
+        if self.folds > 1:
+            arrays["folds"] = np.array([self.folds])
         for code, found in self.by_language.items():
             arrays[f"{code}.text_to_image"] = np.ascontiguousarray(found.text_to_image)
             arrays[f"{code}.image_to_text"] = np.ascontiguousarray(found.image_to_text)
@@ -40,30 +55,44 @@ class Evaluated:
             save_file(arrays, temporary)
 
 
-def evaluate_model(model: Model, dataset: Dataset, split: str = "test", captions: str | None = None) -> Evaluated:
+def evaluate_model(
+    model: Model, dataset: Dataset, split: str = "test", captions: str | None = None, folds: int | None = None
+) -> Evaluated:
     """Every language of the split: all its pictures are the gallery, its captions of that language the queries.
 
-    `captions` is "first" or "all"; None leaves it to the recipe, then to the corpus.
+    `captions` is "first" or "all"; None leaves it to the recipe, then to the corpus. `folds` of the pictures, each a
+    gallery of its own, are averaged; None leaves their number to the recipe.
     """
     part = dataset.split(split)
-    corpus = part.corpus.queries(captions or model.recipe.evaluation.captions)
-    if not len(corpus):
-        raise UserError(f'corpus {corpus.name} has no captions in split "{split}"')
+    folds = folds or model.recipe.evaluation.folds
+    corpus = check_queries(part.corpus, split, captions or model.recipe.evaluation.captions, folds)
     pictures = model.encode_features(part.features)
     vectors = model.encode_text(corpus.texts, corpus.languages.tolist())
-    by_language = {}
+    by_language, languages, score = {}, {}, SCORES[model.similarity]
     for code in sorted(corpus.all_languages()):
         rows = corpus.languages == code
-        by_language[code] = ranks(pictures, vectors[rows], corpus.owners[rows])
-    languages = {code: recalls(found) for code, found in by_language.items()}
-    gallery = len(corpus.pictures)
+        by_language[code] = fold_ranks(pictures, vectors[rows], corpus.owners[rows], folds, score=score)
+        languages[code] = fold_recalls(by_language[code], corpus.owners[rows], folds)
+    gallery = len(corpus.pictures) // folds
     result = {
         "corpus": corpus.name,
         "split": split,
-        "pictures": gallery,
+        **({"folds": folds} if folds > 1 else {}),
+        "pictures": len(corpus.pictures),
         "captions": len(corpus),
         "languages": languages,
         "mean": mean_over_languages(languages),
         "chance": {f"R@{k}": min(100.0, 100.0 * k / gallery) for k in (1, 5, 10)},  # text→image
     }
-    return Evaluated(result, by_language, corpus, pictures, vectors)
+    return Evaluated(result, by_language, corpus, pictures, vectors, folds, model.similarity)
+
+
+def check_queries(corpus: Corpus, split: str, captions: str | None, folds: int) -> Corpus:
+    """The captions of a split that ask; an error, before hours of work, where they cannot be asked in this way."""
+    queries = corpus.queries(captions)
+    if not len(queries):
+        raise UserError(f'corpus {corpus.name} has no captions in split "{split}"')
+    for code in sorted(queries.all_languages()) if folds > 1 else []:
+        owners = queries.owners[queries.languages == code]
+        parts(len(queries.pictures), owners, folds, f"caption in {code}", f"corpus {corpus.name}, {split}: ")
+    return queries

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.evaluation.ranks import Integers, Ranks, Vectors, as_matrix, as_owners, ranks
+from groundling.evaluation.ranks import Integers, Ranks
 
 DIRECTIONS = ("image_to_text", "text_to_image")
 DEPTHS = (1, 5, 10)
@@ -37,37 +37,21 @@ def _one_direction(found: Integers) -> dict[str, float]:
     return {**shares, "median": float(np.median(found)), "mean": float(found.mean())}
 
 
-def folds(pictures: Vectors, captions: Vectors, owners: Vectors, folds: int = 5) -> Result:
-    """The mean over equal parts of consecutive pictures, each ranked by itself: COCO's 1K protocol is 5 × 1,000."""
-    matrix, texts = as_matrix(pictures, "pictures"), as_matrix(captions, "captions")
-    rows = as_owners(owners, len(matrix), len(texts), ("pictures", "captions", "owners"))
-    if folds < 1 or len(matrix) % folds:
-        raise UserError(f"{len(matrix)} pictures cannot be divided into {folds} equal folds")
-    size = len(matrix) // folds
-    results = []
-    for start in range(0, len(matrix), size):
-        inside = np.flatnonzero((rows >= start) & (rows < start + size))
-        if not len(inside):
-            raise UserError(f"pictures {start} to {start + size - 1} make up a fold without a single caption")
-        results.append(recalls(ranks(matrix[start : start + size], texts[inside], rows[inside] - start)))
-    return _average(results)
-
-
 def mean_over_languages(results: dict[str, Result]) -> Result:
     """The plain average of each number over the languages, in the shape of one result."""
     if not results:
         raise UserError("there is no language to average over")
-    return _average(list(results.values()))
+    return average(list(results.values()))
 
 
-def _average(results: Sequence[Result]) -> Result:
-    """Number by number; counts are averaged too, and rounded."""
+def average(results: Sequence[Result]) -> Result:
+    """The mean of several results, number by number; counts are averaged too, and rounded."""
     mean: Result = {}
     for key, example in results[0].items():
         values = [result[key] for result in results]
         if isinstance(example, dict):
-            mean[key] = _average(values)
+            mean[key] = average(values)
         else:
-            average = sum(values) / len(values)
-            mean[key] = round(average) if isinstance(example, int) else average
+            value = sum(values) / len(values)
+            mean[key] = round(value) if isinstance(example, int) else value
     return mean

@@ -1,25 +1,30 @@
 """Recalls of anybody's vectors, from three NumPy files; other systems are compared with ours by this very code."""
 
 from pathlib import Path
+from tokenize import TokenError
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.errors import UserError
-from groundling.evaluation.ranks import ranks
-from groundling.evaluation.recalls import Result, recalls
+from groundling.evaluation.folds import fold_ranks, fold_recalls
+from groundling.evaluation.recalls import Result
 
 
-def evaluate_vectors(pictures: Path, captions: Path, owners: Path) -> Result:
+def evaluate_vectors(pictures: Path, captions: Path, owners: Path, folds: int = 1) -> Result:
     """Rank the vectors as they are, by their dot product (normalise them before, for cosines).
 
     Args:
         pictures: an .npy file of one vector per picture.
         captions: an .npy file of one vector per caption.
         owners: an .npy file of the row of each caption's picture.
+        folds: equal parts of consecutive pictures that are ranked each by itself, and averaged.
     """
-    arrays = [_load(path) for path in (pictures, captions, owners)]
-    return recalls(ranks(arrays[0], arrays[1], arrays[2], names=(str(pictures), str(captions), str(owners))))
+    names = str(pictures), str(captions), str(owners)
+    picture_rows, caption_rows, owner_rows = (_load(path) for path in (pictures, captions, owners))
+    found = fold_ranks(picture_rows, caption_rows, owner_rows, folds, names=names)
+    result = fold_recalls(found, np.asarray(owner_rows, dtype=np.int64), folds)
+    return {**result, "folds": folds} if folds > 1 else result
 
 
 def _load(path: Path) -> npt.NDArray[np.generic]:
@@ -34,7 +39,7 @@ def _load(path: Path) -> npt.NDArray[np.generic]:
         raise UserError(f"{path}: no such file") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, EOFError) as error:
+    except (ValueError, EOFError, TokenError) as error:  # numpy takes a damaged header for Python 2's and parses it
         if "Python objects" in str(error):
             raise UserError(f"{path}: holds Python objects, where an array of plain numbers is needed") from None
         raise UserError(f"{path}: a damaged .npy file ({str(error).splitlines()[0]})") from None

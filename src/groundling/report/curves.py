@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from groundling.report.document import figure
 from groundling.report.escape import escape
 from groundling.report.languages import language_name
 from groundling.report.numbers import rounded
@@ -36,10 +37,6 @@ def _thinned(name: str, points: list[tuple[float, float]]) -> Series:
     )
 
 
-def _figure(svg: str, caption: str) -> str:
-    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
-
-
 def best_validation(metrics: Sequence[Mapping[str, Any]]) -> tuple[float, float] | None:
     """Step and value of the highest validation score."""
     scores = [(step, float(value)) for step, value in _by_step(metrics, "validation") if usable(float(value))]
@@ -52,16 +49,16 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]]) -> str:
     loss = _thinned("loss", [(step, float(value)) for step, value in _by_step(metrics, "loss")])
     if loss.points:
         caption = "Training loss" + (" (mean and range of neighbouring steps)" if loss.low else "")
-        figures.append(_figure(line_chart("Training loss by step", [loss], "step", "loss"), caption))
+        figures.append(figure(line_chart("Training loss by step", [loss], "step", "loss"), caption))
     best = best_validation(metrics)
     if best:
         scores = [(step, float(value)) for step, value in _by_step(metrics, "validation")]
         chart = line_chart("Validation score by step", [Series("validation", scores)], "step", "validation score")
-        figures.append(_figure(chart, f"Validation score; best {rounded(best[1])} at step {best[0]:,.0f}"))
+        figures.append(figure(chart, f"Validation score; best {rounded(best[1])} at step {best[0]:,.0f}"))
     languages = _language_series(metrics)
     if 1 < len(languages) <= TOGETHER:
         chart = line_chart("Validation score by language", languages, "step", "validation score")
-        figures.append(_figure(chart, "Validation score by language"))
+        figures.append(figure(chart, "Validation score by language"))
     html = f'<div class="charts">{"".join(figures)}</div>' if figures else ""
     return html + (_small_charts(languages) if len(languages) > TOGETHER else "")
 

@@ -2,18 +2,18 @@
 
 import shlex
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from groundling.files import write_text
 from groundling.report.curves import best_validation, learning_curves
+from groundling.report.document import document
 from groundling.report.escape import clean, escape, escape_markdown
 from groundling.report.languages import language_name
 from groundling.report.numbers import duration, rounded
 from groundling.report.sheet import picture_sheet
 from groundling.report.table import Column, Table
-from groundling.report.tables import DIRECTIONS, chance_by_direction, recall_table
+from groundling.report.tables import DIRECTIONS, chance_by_direction, fold_words, recall_table
 
 Data = Mapping[str, Any]
 Rows = Sequence[Mapping[str, Any]]
@@ -46,6 +46,8 @@ def _scope(evaluation: Data) -> str:
     if not counts and not among:
         return ""
     split = f" (split {evaluation['split']})" if evaluation.get("split") else ""
+    folds = fold_words(evaluation)
+    split += f", {folds}" if folds else ""
     return " ".join(part for part in ("Tested on", " and ".join(counts), among) if part) + f"{split}."
 
 
@@ -149,14 +151,7 @@ def render(
         "Settings": details,
         "How it was made": _made(run),
     }
-    body = "\n".join(f"<section><h2>{name}</h2>\n{html}\n</section>" for name, html in sections.items() if html)
-    style = files("groundling.report").joinpath("style.css").read_text(encoding="utf-8")
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(_title(evaluation, run))} – groundling report</title>\n<style>\n{style}</style>\n</head>\n"
-        f"<body>\n<main>\n{_head(evaluation, run)}\n{body}\n</main>\n</body>\n</html>\n"
-    )
+    return document(_title(evaluation, run), _head(evaluation, run), sections)
 
 
 def render_markdown(

@@ -21,10 +21,11 @@ def evaluate_run(
     data: Path | None = None,
     device: str = "auto",
     dataset: Dataset | None = None,
+    folds: int | None = None,
 ) -> tuple[dict[str, Any], Path | None]:
     """The evaluation, and the path of the HTML page where one was written.
 
-    Only the run's own corpus, test split and default queries change what is kept in the run folder; other questions are
+    Only the run's own corpus, test split, queries and folds change what is kept in the run folder; other questions are
     answered without overwriting it. `dataset` saves loading the corpus again right after training.
     """
     run, model = Run.open(folder), Model.load(folder, device)
@@ -33,10 +34,10 @@ def evaluate_run(
         if corpus is not None:
             source = source.model_copy(update={"name": corpus, "split": None})
         dataset = Dataset.load(source, model.recipe.features, data)
-    evaluated = evaluate_model(model, dataset, split, captions)
+    evaluated = evaluate_model(model, dataset, split, captions, folds)
     if dataset.skipped:
         evaluated.result["skipped"] = list(dataset.skipped)
-    if (split, captions, corpus) != ("test", None, None):
+    if (split, captions, corpus, evaluated.folds) != ("test", None, None, model.recipe.evaluation.folds):
         return evaluated.result, None
     write_json(run.evaluation_file, evaluated.result)
     evaluated.save_ranks(run.ranks_file)

@@ -65,16 +65,26 @@ def recall_table(evaluation: Mapping[str, Any]) -> Table:
     if evaluation.get("chance"):
         foot.append(row("chance", chance_by_direction(evaluation)))
     where = " ".join(str(evaluation[key]) for key in ("corpus", "split") if evaluation.get(key))
+    folds = fold_words(evaluation)
     return Table(
-        title=f"Recall by language, {where}" if where else "Recall by language",
+        title=", ".join(part for part in ("Recall by language", where, folds) if part),
         columns=columns,
         rows=rows,
         foot=foot,
         notes=[
             "R@K: share of queries, in percent, with a right answer among the first K. "
-            "Median: the middle rank of the first right answer. mR: mean of the six recalls."
+            "Median: the middle rank of the first right answer. mR: mean of the six recalls.",
+            *([f"Every number is a {folds}: consecutive pictures, each fold ranked by itself."] if folds else []),
         ],
     )
+
+
+def fold_words(evaluation: Mapping[str, Any]) -> str:
+    """ "mean over 5 folds of 1,000 pictures"; nothing where all pictures were ranked together."""
+    folds, pictures = evaluation.get("folds", 1), evaluation.get("pictures")
+    if folds == 1:
+        return ""
+    return f"mean over {folds} folds" + (f" of {pictures // folds:,} pictures" if pictures else "")
 
 
 def results_table(

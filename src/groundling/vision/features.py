@@ -1,15 +1,17 @@
 """The features of a corpus, in the order of its pictures: read from an array made elsewhere, or computed and cached."""
 
+import json
 from collections import Counter
 from pathlib import Path
+from tokenize import TokenError
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.corpus.corpus import Corpus, Mask
+from groundling.corpus.formats.text_lines import whole_text
 from groundling.errors import UserError
-from groundling.files import read_json
 
 if TYPE_CHECKING:  # torch is loaded only where pictures are looked at
     from groundling.vision.backbones import Backbone
@@ -61,7 +63,8 @@ def features_from_array(corpus: Corpus, array: Path, names: Path) -> Vectors:
         like = f' (the names there look like "{listed[0]}")' if listed else ""
         raise UserError(f'{names}: no features for picture "{missing[0]}"{more} of corpus {corpus.name}{like}')
     rows = np.array([row_of[name] for name in corpus.pictures.tolist()], dtype=np.int64)
-    vectors = np.asarray(rows_there[rows], dtype=np.float32)
+    with np.errstate(over="ignore"):  # what is too large for float32 is named below
+        vectors = np.asarray(rows_there[rows], dtype=np.float32)
     broken = ~np.isfinite(vectors).all(axis=1)
     if broken.any():
         name = corpus.pictures[int(np.argmax(broken))]
@@ -78,9 +81,10 @@ def load_precomputed(array: Path, names: Path) -> tuple[Array, list[str]]:
         features = np.load(array, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
         raise UserError(f"{array}: no such file") from None
-    except (ValueError, EOFError, OSError):
+    except (ValueError, EOFError, OSError, TokenError):  # numpy takes a damaged header for Python 2's and parses it
         raise UserError(f"{array}: not a whole .npy array of numbers; write it with numpy.save") from None
-    if not isinstance(features, np.ndarray) or features.ndim != 2 or not np.issubdtype(features.dtype, np.floating):
+    whole = isinstance(features, np.ndarray) and features.ndim == 2 and features.shape[1] > 0
+    if not whole or not np.issubdtype(features.dtype, np.floating):
         shape = f"{features.dtype} {list(features.shape)}" if isinstance(features, np.ndarray) else "an archive"
         raise UserError(f"{array}: features are float numbers [pictures, dim] in one .npy array, this is {shape}")
     listed = _read_names(names)
@@ -93,21 +97,25 @@ def load_precomputed(array: Path, names: Path) -> tuple[Array, list[str]]:
 
 
 def _read_names(names: Path) -> list[str]:
-    if names.suffix == ".json":
-        listed = read_json(names)
-        if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
-            raise UserError(f"{names}: expected a JSON list of picture names, one for each row of features")
-        return listed
-    if names.suffix not in (".txt", ".tsv"):
+    if names.suffix not in (".txt", ".tsv", ".json"):
         raise UserError(
             f"{names}: names are read from .txt, .tsv or .json, not {names.suffix or 'a file without suffix'}"
         )
-    try:
-        lines = names.read_text(encoding="utf-8-sig").rstrip("\n").split("\n")
-    except FileNotFoundError:
-        raise UserError(f"{names}: no such file") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{names}: not UTF-8 text ({error})") from None
-    if names.suffix == ".tsv":
-        return [line.split("\t")[0] for line in lines[1:]]
-    return lines if lines != [""] else []
+    text = whole_text(names)
+    if names.suffix == ".json":
+        try:
+            listed = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UserError(f"{names}: not valid JSON ({error})") from None
+        if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
+            raise UserError(f"{names}: expected a JSON list of picture names, one for each row of features")
+    else:
+        header = names.suffix == ".tsv"
+        lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")[header:]
+        listed = [line.split("\t")[0] for line in lines] if header else lines
+        listed = [] if listed == [""] else listed
+    if "" in listed:
+        raise UserError(
+            f"{names}: name {listed.index('') + 1} of {len(listed)} is empty; each row has a picture's name"
+        )
+    return listed

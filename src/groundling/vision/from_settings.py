@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groundling.corpus.corpus import Corpus, Mask
+from groundling.corpus.corpus import Corpus, Integers, Mask
 from groundling.errors import UserError
 from groundling.files import atomic_path, write_text
 from groundling.settings import FeatureSettings
-from groundling.vision.features import Vectors, features_for
+from groundling.vision.features import Array, Vectors, features_for, load_precomputed
 
 if TYPE_CHECKING:
     from groundling.vision.preprocessing import Preprocessing
@@ -34,6 +34,25 @@ def corpus_features(corpus: Corpus, settings: FeatureSettings, strict: bool = Fa
 
     backbone = backbones.get(settings.backbone, settings.size)
     return features_for(corpus, backbone=backbone, preprocessing=_cut(settings, backbone.size), strict=strict)
+
+
+def array_rows(corpus: Corpus, pair: tuple[Path, Path] | None) -> tuple[Array | None, Integers | None]:
+    """A precomputed array, not read yet, and the row in it of each picture, −1 for a picture that is not there.
+
+    The array is `pair` (array, names), else the one that came with the corpus; None where there is neither.
+    """
+    if pair is None:
+        given = corpus.info.get("features")
+        if not given or not all(Path(given[key]).is_file() for key in ("array", "names")):
+            return None, None
+        pair = Path(given["array"]), Path(given["names"])
+    array, listed = load_precomputed(*pair)
+    row_of = {name: row for row, name in enumerate(listed)}
+    rows = np.array([row_of.get(name, -1) for name in corpus.pictures.tolist()], dtype=np.int64)
+    if (rows < 0).all():
+        like = f' (the names there look like "{listed[0]}")' if listed else ""
+        raise UserError(f"{pair[1]}: no features for any picture of corpus {corpus.name}{like}")
+    return array, rows
 
 
 def file_features(paths: list[Path], settings: FeatureSettings) -> Vectors:

@@ -11,7 +11,8 @@ from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import checks
 from groundling.corpus.formats.builder import Builder
 from groundling.corpus.formats.checks import BadRow
-from groundling.corpus.formats.flickr8k import features_in, pictures_in
+from groundling.corpus.formats.flickr8k import pictures_in
+from groundling.corpus.formats.precomputed import features_in
 from groundling.corpus.formats.text_lines import numbered_lines, plain_or_gzipped
 from groundling.errors import UserError
 
@@ -47,6 +48,8 @@ def _add(builder: Builder, photo: Any) -> None:
     captions = photo.get("captions")
     if not isinstance(captions, dict) or not all(isinstance(texts, list) for texts in captions.values()):
         raise BadRow('"captions" must hold a list of captions for each language')
+    if not any(captions.values()):
+        raise BadRow(f'the photo "{name}" has no caption')
     for language, texts in captions.items():
         origin = "translation" if language in TRANSLATED else "human"
         for text in texts:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import checks
 from groundling.corpus.formats.builder import Builder
 from groundling.corpus.formats.checks import BadRow
+from groundling.corpus.formats.precomputed import features_in
 from groundling.corpus.formats.text_lines import numbered_lines, plain_or_gzipped
 from groundling.errors import UserError
 
@@ -28,6 +28,7 @@ def read(data: Path) -> Corpus:
     builder = Builder("flickr8k")
     for split, file in LISTS.items():
         listed = plain_or_gzipped(folder / file)
+        before = len(builder)
         for number, line in numbered_lines(listed):
             name = line.strip()
             if not name:
@@ -39,8 +40,8 @@ def read(data: Path) -> Corpus:
             row = builder.picture(name, split)
             for text in captions[name]:
                 builder.caption(row, "en", text)
-    if not len(builder):
-        raise UserError(f"{folder}: the lists of photos are empty")
+        if len(builder) == before:
+            raise UserError(f"{listed}: names no photo; fetch the file again")
     home = folder.parent if folder.name == "Flickr8k_text" else folder
     return builder.corpus(pictures_in(home), features_in(home))
 
@@ -49,14 +50,6 @@ def pictures_in(folder: Path) -> Path | None:
     """The folder of photos, under the names it is found with (the first is the publisher's own spelling)."""
     names = ("Flicker8k_Dataset", "Flickr8k_Dataset", "images", "Images")
     return next(((folder / name).resolve() for name in names if (folder / name).is_dir()), None)
-
-
-def features_in(folder: Path) -> dict[str, Any]:
-    """`info` that points at precomputed features of the photos, where the folder has them."""
-    array, names = folder / "features.npy", folder / "images.tsv"
-    if not (array.is_file() and names.is_file()):
-        return {}
-    return {"features": {"array": str(array.resolve()), "names": str(names.resolve())}}
 
 
 def _text_folder(data: Path) -> Path:

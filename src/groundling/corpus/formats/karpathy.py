@@ -1,5 +1,6 @@
 """Karpathy's JSON files with his splits of Flickr30k and COCO (Karpathy and Fei-Fei 2015), captions in English."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,19 +8,21 @@ from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import checks
 from groundling.corpus.formats.builder import Builder
 from groundling.corpus.formats.checks import BadRow
+from groundling.corpus.formats.precomputed import features_in
+from groundling.corpus.formats.text_lines import whole_text
 from groundling.errors import UserError
-from groundling.files import read_json
 
 FILES = {"flickr30k": "dataset_flickr30k.json", "coco": "dataset_coco.json"}
 
 
 def read(data: Path, dataset: str) -> Corpus:
-    """The corpus `dataset` ("flickr30k" or "coco"): its JSON file lies in data/<dataset>, data/karpathy or data.
+    """The corpus `dataset` ("flickr30k" or "coco"): its JSON file, or that gzipped, is in data/<dataset>, data/karpathy
+    or data.
 
     COCO's "restval" photos train, as in all papers since. Blank captions are left out and counted in `info`.
     """
     path = _file(data, dataset)
-    content = read_json(path)
+    content = _json(path)
     images = content.get("images") if isinstance(content, dict) else None
     if not isinstance(images, list):
         raise UserError(f'{path}: no list "images"; is this one of Karpathy\'s dataset files?')
@@ -33,6 +36,7 @@ def read(data: Path, dataset: str) -> Corpus:
     if not len(builder):
         raise UserError(f"{path}: holds no caption")
     info = {"skipped": {"rows": blank, "pictures": 0, "captions": 0}} if blank else {}
+    info |= features_in(path.parent, data / dataset)
     return builder.corpus(_pictures(path.parent, dataset), info)
 
 
@@ -50,18 +54,28 @@ def _add(builder: Builder, image: Any) -> int:
     if not isinstance(sentences, list) or not all(isinstance(sentence, dict) for sentence in sentences):
         raise BadRow('"sentences" must be a list of objects with a field "raw"')
     texts = [checks.needed_field(sentence, "raw") for sentence in sentences]
+    if not any(text.strip() for text in texts):
+        raise BadRow(f'"{name}" has no caption')
     for text in texts:
         if text.strip():
             builder.caption(row, "en", checks.caption_text(text))
     return sum(not text.strip() for text in texts)
 
 
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(whole_text(path))
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not valid JSON ({error}); fetch the file again") from None
+
+
 def _file(data: Path, dataset: str) -> Path:
-    places = (data / dataset / FILES[dataset], data / "karpathy" / FILES[dataset], data / FILES[dataset])
-    for place in places:
+    name = FILES[dataset]
+    folders = (data / dataset, data / "karpathy", data)
+    for place in (folder / file for folder in folders for file in (name, f"{name}.gz")):
         if place.is_file():
             return place
-    raise UserError(f"{places[0]}: no such file; unpack Karpathy's caption_datasets.zip there")
+    raise UserError(f"{folders[0] / name}: no such file; unpack Karpathy's caption_datasets.zip there")
 
 
 def _pictures(folder: Path, dataset: str) -> Path | None:

@@ -9,6 +9,7 @@ from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import checks
 from groundling.corpus.formats.builder import Builder
 from groundling.corpus.formats.checks import BadRow
+from groundling.corpus.formats.precomputed import features_in
 from groundling.corpus.formats.text_lines import plain_or_gzipped, stripped_lines
 from groundling.errors import UserError, did_you_mean
 
@@ -35,13 +36,14 @@ def read(data: Path, task: int = 1, text: str = "tok", languages: list[str] | No
     builder = Builder(f"multi30k-task{task}" + ("" if text == "tok" else "-raw"))
     for split in FILE_NAMES[task]:
         _add_split(builder, folder, task, text, split, languages or LANGUAGES[task])
-    return builder.corpus(_pictures_near(folder.parent), {"segmentation": "whitespace"} if text == "tok" else {})
+    info = {"segmentation": "whitespace"} if text == "tok" else {}
+    return builder.corpus(_pictures_near(folder.parent), {**info, **features_in(*_folders_near(folder.parent))})
 
 
 def _add_split(builder: Builder, folder: Path, task: int, text: str, split: str, languages: list[str]) -> None:
     file = FILE_NAMES[task][split]
     listed = plain_or_gzipped(folder / "image_splits" / (f"{file}.txt" if task == 1 else f"{file}_images.txt"))
-    photos = [line.partition("#")[0].strip() for line in stripped_lines(listed)]
+    photos = [_photo(listed, number, line) for number, line in enumerate(stripped_lines(listed), start=1)]
     _check_count(listed, len(photos), PHOTOS[split])
     columns: list[tuple[str, Path, list[str]]] = []
     for language in languages:
@@ -62,6 +64,14 @@ def _add_split(builder: Builder, folder: Path, task: int, text: str, split: str,
             builder.caption(row, language, caption, "translation" if task == 1 and language != "en" else "human")
 
 
+def _photo(listed: Path, number: int, line: str) -> str:
+    """A line is the photo's name, in task 1 with the number of the caption: 1000092795.jpg#0"""
+    try:
+        return checks.picture_name(line.partition("#")[0].strip())
+    except BadRow as problem:
+        raise UserError(f"{listed.name}:{number}: {problem}") from None
+
+
 def _caption_file(file: str, task: int, text: str, which: int, language: str) -> str:
     parts = [file, *(["lc.norm.tok"] if text == "tok" else []), *([str(which)] if task == 2 else []), language]
     return ".".join(parts)
@@ -80,9 +90,12 @@ def _task_folder(data: Path, task: int) -> Path:
     raise UserError(f"{places[0]}: no such folder; put Multi30K's task{task} there")
 
 
+def _folders_near(multi30k: Path) -> tuple[Path, ...]:
+    beside = multi30k.resolve().parent
+    return multi30k, beside / "flickr30k", beside
+
+
 def _pictures_near(multi30k: Path) -> Path | None:
     """The photos are Flickr30k's, which come apart from the captions: where they usually lie."""
-    beside = multi30k.resolve().parent
-    folders = (multi30k, beside, beside / "flickr30k")
-    places = [folder / name for folder in folders for name in ("flickr30k-images", "images")]
+    places = [folder / name for folder in _folders_near(multi30k) for name in ("flickr30k-images", "images")]
     return next((place.resolve() for place in places if place.is_dir()), None)

@@ -2,7 +2,8 @@
 
 import gzip
 import zlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, cast
 
@@ -19,16 +20,43 @@ def numbered_lines(path: Path) -> Generator[tuple[int, str], None, None]:
 
     Lines end at a line feed only: captions may hold the other characters that Python takes for line ends.
     """
+    with _opened(path) as (file, progress):
+        number = 0
+        while line := file.readline(LONGEST_LINE + 1):
+            number += 1
+            yield number, _decoded(path, number, line)
+            progress()
+
+
+def whole_text(path: Path) -> str:
+    """All of a file whose lines mean nothing, decoded as UTF-8 (a byte order mark is dropped)."""
+    parts = []
+    with _opened(path) as (file, progress):
+        while part := file.read(_STEP * 1024):
+            parts.append(part)
+            progress()
+    content = b"".join(parts).removeprefix(_BOM)
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise UserError(f"{path.name}:{line}: not UTF-8 text; save the file as UTF-8, or fetch it again") from None
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], None]]]:
+    """The bytes of a file, unpacked where it is gzipped, and what to call now and then to move the progress bar."""
     try:
         with path.open("rb") as raw, bar(f"Reading {path.name} (KiB)", path.stat().st_size // 1024) as progress:
-            file = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if path.name.lower().endswith(".gz") else raw
-            number = shown = 0
-            while line := file.readline(LONGEST_LINE + 1):
-                number += 1
-                yield number, _decoded(path, number, line)
+            shown = 0
+
+            def advance() -> None:
+                nonlocal shown
                 if (done := raw.tell() // 1024) >= shown + _STEP:
                     progress.advance(done - shown)
                     shown = done
+
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if path.name.lower().endswith(".gz") else raw, advance
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:

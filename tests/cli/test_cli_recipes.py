@@ -1,0 +1,52 @@
+"""Corpora, systems and recipes by name, and what the command line changes in them."""
+
+import commands
+import pytest
+from commands import call
+
+from groundling import cookbook, systems
+from groundling.cli import recipes as recipes_command
+from groundling.experiments.overlap import OverlapSettings
+from groundling.experiments.table import TableSettings, cells
+from groundling.settings import check, read_yaml
+
+own_ground = commands.own_ground  # each test in a folder of its own
+
+
+def test_lists_for_people_and_for_programs() -> None:
+    corpora = call("corpus", "list", "--json").json
+    assert {"emoji", "f8k7", "multi30k-task1"} <= {corpus["name"] for corpus in corpora}
+    listed = call("recipes", "--json").json
+    assert {"name": "emoji/demo", "kind": "recipe"}.items() <= listed[0].items()
+    assert {(entry["name"], entry["kind"]) for entry in listed} >= {
+        ("lessons-f8k7/languages", "table"),
+        ("bag", "system"),
+    }
+    for name in ("emoji/demo", "lessons-f8k7/languages", "bag"):
+        assert name in call("recipes").out
+    assert call("recipes", "emoji/demo", "--json").json["corpus"] == {"name": "emoji"}
+    assert "maximum_steps: 1200" in call("recipes", "emoji/demo").out
+    assert call("recipes", "bag", "--json").json["properties"]["buckets"]["default"] == 2**16
+    assert "of the caption's mean vector" in call("recipes", "bag").out
+
+
+@pytest.mark.parametrize("name", list(cookbook.builtin()))
+def test_recipes_that_come_with_it_are_valid(name: str) -> None:
+    if not cookbook.is_table(read_yaml(cookbook.find(name))):
+        found = [recipes_command.resolve(name, None, None, [])]
+    elif "overlap" in (values := cookbook.read_table(name)):
+        check(OverlapSettings, values, name)
+        return
+    else:
+        found = [cell.recipe for cell in cells(check(TableSettings, values, name))]
+    for recipe in found:
+        systems.make(recipe.system)
+
+
+def test_what_stands_on_the_command_line_changes_the_recipe() -> None:
+    recipe = recipes_command.resolve("emoji/demo", "mine", "vse", ["training.seed=4", "system.margin=0.3"])
+    assert recipe.corpus.name == "mine"
+    assert recipe.system == {"name": "vse", "margin": 0.3}
+    assert recipe.training.seed == 4
+    assert recipe.training.batch_size == 1024  # of the demo
+    assert recipe.features.size == 128

@@ -1,0 +1,46 @@
+"""groundling train: nothing is begun that cannot be done, and nothing that was done is lost."""
+
+from pathlib import Path
+
+import commands
+import pytest
+from commands import assert_one_sentence, call, content
+
+own_ground = commands.own_ground  # each test in a folder of its own
+world_files, train_world = commands.world_files, commands.train_world
+
+
+@pytest.mark.parametrize("device", ["toaster", "cpu:x", "meta", "vulkan"])
+def test_a_device_that_cannot_compute_is_named(device: str, train_world: list[str], own_ground: Path) -> None:
+    """Torch knows more names than it can compute on; the run folder must not be begun for any of them."""
+    assert_one_sentence(call(*train_world, "--out", "run", "--device", device), device)
+    assert not (own_ground / "run").exists()
+
+
+def test_a_wrong_setting_of_the_system_is_named_before_the_run_is_begun(
+    train_world: list[str], own_ground: Path
+) -> None:
+    said = call(*train_world, "--set", "system.marginn=1", "--out", "run")
+    assert_one_sentence(said, 'system lessons: unknown setting "marginn" (did you mean "margin"?)')
+    said = call(*train_world, "--system", "lesson", "--out", "run")
+    assert_one_sentence(said, 'no system is called "lesson" (did you mean "lessons"?)')
+    assert not (own_ground / "run").exists()
+
+
+def test_a_run_is_not_overwritten_and_can_be_resumed(train_world: list[str], own_ground: Path) -> None:
+    facts = call(*train_world, "--out", "run", "--json").json
+    assert facts["run"] == "run"
+    assert facts["steps"] == 10
+    before = content(own_ground / "run")
+    assert_one_sentence(call(*train_world, "--out", "run"), "run: a run is there already; go on with --resume")
+    assert content(own_ground / "run") == before
+    said = call("train", "--resume", "run")  # it has ended: nothing to do
+    assert "run: 10 steps" in said.out
+    assert content(own_ground / "run") == before
+    (own_ground / "run/run.json").unlink()  # as if it had been cut off at its end
+    assert call("train", "--resume", "run", "--json").json["best_score"] == facts["best_score"]
+    assert (own_ground / "run/best.safetensors").read_bytes() == before["best.safetensors"]
+    (own_ground / "mine").mkdir()
+    (own_ground / "mine/letter.txt").write_text("dear")
+    assert_one_sentence(call(*train_world, "--out", "mine"), "mine: not empty and not a run")
+    assert content(own_ground / "mine") == {"letter.txt": b"dear"}
