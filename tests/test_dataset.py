@@ -10,7 +10,7 @@ from PIL import Image
 
 from conftest import make_world
 from groundling.corpus import Corpus, storage
-from groundling.dataset import Dataset
+from groundling.dataset import Dataset, load_corpus
 from groundling.errors import UserError
 from groundling.settings import CorpusSettings, FeatureSettings
 
@@ -114,3 +114,108 @@ def test_conditions_change_the_training_split_and_keep_features_beside_their_pic
     rows = {name: row for row, name in enumerate(whole.corpus.pictures.tolist())}
     expected = whole.features[[rows[name] for name in part.corpus.pictures.tolist()]]
     assert np.array_equal(part.features, expected)
+
+
+# --- captions from other corpora, as settings ask for them
+
+
+@pytest.fixture
+def two_corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One caption per picture in en, de and fr under `translations`, three in en and de under `written`."""
+    monkeypatch.chdir(tmp_path)
+    names = [f"p{number}" for number in range(40)]
+    splits = np.array(["train"] * 30 + ["dev"] * 4 + ["test"] * 6)
+    orders = {"translations": np.arange(40), "written": np.random.default_rng(1).permutation(40)}
+    for name, (count, languages) in {"translations": (1, ("en", "de", "fr")), "written": (3, ("en", "de"))}.items():
+        rows = [(at, code, n) for at in range(40) for code in languages for n in range(count)]
+        order = orders[name]
+        corpus = Corpus(
+            name=name,
+            pictures=np.array(names)[order],
+            splits=splits[order],
+            owners=np.array([at for at, _, _ in rows]),
+            languages=np.array([code for _, code, _ in rows]),
+            texts=[f"{name} {names[order[at]]} {code} {n}" for at, code, n in rows],
+            origins=np.array(["human"] * len(rows)),
+        )
+        storage.save(corpus, tmp_path / name)
+    np.save(tmp_path / "features.npy", np.repeat(np.arange(40, dtype=np.float32)[:, None], 2, axis=1))
+    (tmp_path / "names.txt").write_text("".join(f"{name}\n" for name in names))
+    return tmp_path
+
+
+FEATURES = FeatureSettings(array="features.npy", names="names.txt")
+
+
+def beginnings(corpus: Corpus, language: str) -> set[str]:
+    return {text.split()[0] for text, code in zip(corpus.texts, corpus.languages, strict=True) if code == language}
+
+
+@pytest.mark.usefixtures("two_corpora")
+@pytest.mark.parametrize(
+    ("settings", "train", "test"),
+    [
+        ({}, {"en": "translations", "de": "translations", "fr": "translations"}, {"en": "translations"}),
+        ({"test_on": "written"}, {"en": "translations", "fr": "translations"}, {"en": "written", "fr": "translations"}),
+        ({"captions_from": {"en": "written"}}, {"en": "written", "de": "translations"}, {"en": "written"}),
+        ({"captions_from": {"de": ["written"]}, "test_on": "translations"}, {"de": "written"}, {"de": "translations"}),
+        ({"captions_from": {"en": ["translations", "written"]}}, {"en": "translations written"}, {}),
+    ],
+)
+def test_captions_come_from_the_corpora_that_settings_name(
+    settings: dict[str, Any], train: dict[str, str], test: dict[str, str]
+) -> None:
+    corpus = load_corpus(CorpusSettings(name="translations", **settings))
+    for split, wanted in (("train", train), ("test", test)):
+        found = {code: " ".join(sorted(beginnings(corpus.split(split), code))) for code in wanted}
+        assert found == wanted
+
+
+@pytest.mark.usefixtures("two_corpora")
+def test_every_corpus_is_read_once_and_an_unknown_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from groundling.corpus import catalogue
+
+    load, names = catalogue.load, []
+
+    def remember(name: str, **options: Any) -> Corpus:
+        names.append(name)
+        return load(name, **options)
+
+    monkeypatch.setattr(catalogue, "load", remember)
+    captions = {"en": ["translations", "written"], "de": "written"}
+    load_corpus(CorpusSettings(name="translations", captions_from=captions, test_on="written"))
+    assert names == ["translations", "written"]
+    with pytest.raises(UserError, match='named "writen"'):
+        load_corpus(CorpusSettings(name="translations", test_on="writen"))
+
+
+@pytest.mark.usefixtures("two_corpora")
+def test_one_caption_is_the_same_one_wherever_it_is_drawn() -> None:
+    """Bi-comparable, Multi-comparable and the written corpus itself, under one seed of drawing."""
+    comparable = {"captions_from": {"en": "written", "de": "written"}, "test_on": "translations"}
+    drawn: list[set[str]] = []
+    for settings in (
+        {"name": "written"},
+        {"name": "translations", **comparable},
+        {"name": "translations", **comparable, "languages": ["en", "de"]},
+        {"name": "translations", **comparable, "languages": ["de", "fr", "en"]},
+    ):
+        chosen = CorpusSettings(**settings, one_caption=True, draw=4)  # type: ignore[arg-type]
+        dataset = Dataset.load(chosen, FEATURES).split("train")
+        assert [f"p{int(row[0])}" for row in dataset.features] == dataset.corpus.pictures.tolist()
+        drawn.append({text for text in dataset.corpus.texts if " fr " not in text})
+    assert len(drawn[0]) == 60
+    assert drawn[1:] == [drawn[0]] * 3
+    other = Dataset.load(CorpusSettings(name="written", one_caption=True, draw=5), FEATURES).split("train")
+    assert set(other.corpus.texts) != drawn[0]
+
+
+@pytest.mark.usefixtures("two_corpora")
+@pytest.mark.parametrize("settings", [{"train_on": "half"}, {"train_on": "disjoint"}])
+def test_overlap_of_pictures_between_languages_is_all_or_nothing(settings: dict[str, Any]) -> None:
+    whole = CorpusSettings(name="written", languages=["en", "de"], **settings)
+    train = Dataset.load(whole, FEATURES).split("train").corpus
+    english, german = (set(train.owners[train.languages == code].tolist()) for code in ("en", "de"))
+    both, either = len(english & german), len(english | german)
+    assert both / either == (1 if settings["train_on"] == "half" else 0)
+    assert (len(train), either) == (90, 15 if settings["train_on"] == "half" else 30)  # as many captions either way

@@ -6,6 +6,7 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
+from torch.nn.functional import embedding
 
 from groundling import systems
 from groundling.devices import autocast, pick_device
@@ -22,6 +24,9 @@ from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.systems import System, Towers
 from groundling.text import Tokeniser
+from groundling.towers.characters import CharacterTower
+from groundling.towers.similarity import picture_scores
+from groundling.towers.word_memory import WordMemory
 
 Vectors = npt.NDArray[np.float32]
 
@@ -34,6 +39,7 @@ class Model:
     ) -> None:
         self.recipe, self.system, self.tokeniser, self.device = recipe, system, tokeniser, device
         self.towers = towers.to(device).eval()
+        self.words = WordMemory(lambda spellings: spell_words(self.towers, spellings, self.device))
 
     @property
     def features(self) -> int:
@@ -70,8 +76,8 @@ class Model:
             return self.encode_features(np.zeros((0, self.features), dtype=np.float32))
         tokens = self.tokeniser.encode(texts, codes)
         ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
-        spellings = None if tokens.spellings is None else torch.from_numpy(tokens.spellings)
-        vectors = encode_captions(self.towers, ids, lengths, self.device, batch_size=batch_size, spellings=spellings)
+        words = None if tokens.spellings is None else self.words(torch.from_numpy(tokens.spellings))
+        vectors = encode_captions(self.towers, ids, lengths, self.device, batch_size=batch_size, words=words)
         return vectors.cpu().numpy()
 
     def encode_features(self, features: Vectors, batch_size: int = 4096) -> Vectors:
@@ -90,8 +96,22 @@ class Model:
         return self.encode_features(file_features([Path(path) for path in paths], self.recipe.features))
 
     def score(self, texts: Sequence[str], pictures: Sequence[str | Path], languages: str | Sequence[str]) -> Vectors:
-        """[texts, pictures] cosine similarities."""
-        return self.encode_text(texts, languages) @ self.encode_pictures(pictures).T
+        """[texts, pictures] similarities: the higher, the better they match.
+
+        Cosines, from −1 to 1, but for models trained with `similarity: order`: theirs are no cosines, nor can they be
+        had from a dot product; they run from −1 up to 0, where the text says nothing that the picture lacks.
+        """
+        captions, seen = self.encode_text(texts, languages), self.encode_pictures(pictures)
+        scores = picture_scores(self.system.similarity, torch.from_numpy(captions), torch.from_numpy(seen))
+        return cast(Vectors, scores.numpy())
+
+
+@torch.inference_mode()
+def spell_words(towers: Towers, spellings: Tensor, device: torch.device, precision: str = "float32") -> Tensor:
+    """[words, word dimensions] on the device from [words, characters], for a tower that reads words by characters."""
+    towers.eval()
+    with autocast(device, precision):
+        return cast(CharacterTower, towers.text).spell(spellings.to(device))
 
 
 @torch.inference_mode()
@@ -102,11 +122,11 @@ def encode_captions(
     device: torch.device,
     precision: str = "float32",
     batch_size: int = 512,
-    spellings: Tensor | None = None,
+    words: Tensor | None = None,
 ) -> Tensor:
     """[captions, dimensions] on the device. Captions go through in order of length and come back in their own order.
 
-    With `spellings`, [words, letters], the `ids` are its rows and words are read letter by letter.
+    With `words`, [words, word dimensions] on the device, the `ids` are its rows: words that were spelled out before.
     """
     towers.eval()
     order = torch.argsort(lengths, stable=True)
@@ -114,8 +134,11 @@ def encode_captions(
     for rows in order.split(batch_size):
         longest = int(lengths[rows[-1]])
         with autocast(device, precision):
-            entries = ids[rows, :longest] if spellings is None else spellings[ids[rows, :longest].long()]
-            parts.append(towers.text(entries.to(device), lengths[rows].to(device)))
+            entries, sizes = ids[rows, :longest].to(device), lengths[rows].to(device)
+            if words is None:
+                parts.append(towers.text(entries, sizes))
+            else:
+                parts.append(cast(CharacterTower, towers.text).sentence(embedding(entries, words), sizes))
     sorted_vectors = torch.cat(parts)
     vectors = torch.empty_like(sorted_vectors)
     vectors[order.to(device)] = sorted_vectors

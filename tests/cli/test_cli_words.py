@@ -84,9 +84,10 @@ def test_reduce_and_inspect(languages: Path) -> None:
     assert (facts["left_out"], facts["nearest"]["dog"][0][0]) == ({"not a number": 1}, "cat")
 
 
-def test_train(world_files: object, own_ground: Path) -> None:
+def test_train(world_files: Path, own_ground: Path) -> None:
     pytest.importorskip("gensim")
-    arguments = ["words", "train", "world", "-l", "de", "--dimensions", 8, "--epochs", 2, "--buckets", 100]
+    options = ("--dimensions", 8, "--epochs", 2, "--buckets", 100)
+    arguments = ["words", "train", world_files / "corpus", "--language", "de", *options]
     found = call(*arguments, "--out", "de.safetensors", "--json").json
     assert (found["words"], found["captions"], found["dimensions"]) == (10, 200, 8)
     first = (own_ground / "de.safetensors").read_bytes()
@@ -103,8 +104,8 @@ MISTAKES = {
     "align a.vec b.vec.gz --dictionary d.txt --method svd": "method: input should be 'procrustes' or 'rcsls'",
     "align a.vec b.vec.gz --dictionary d.txt --order up": '--order: "up"',
     "align a.vec b.vec.gz --dictionary d.txt --learning-rate 0": "learning_rate",
-    "align a.vec b.vec.gz --dictionary identical": "no pairs to learn from: 0 of the dictionary's 0 pairs",
-    "align a.vec b.vec.gz --dictionary a.vec": "holds no pairs of words",
+    "align a.vec b.vec.gz --dictionary identical": "too few pairs to learn from: 0 of the dictionary's 0 pairs",
+    "align a.vec b.vec.gz --dictionary a.vec": "too few pairs to learn from: 0 of the dictionary's 1 pairs",
     "align a.vec b.vec.gz --dictionary d.txt --out d.txt": "d.txt: is a file, where a folder is needed",
     "align a.vec small.vec --dictionary s.txt": "8 dimensions, the target 2",
     "words reduce a.vec --dimensions 9 --out r.vec": "cannot reduce 8 dimensions to 9",
@@ -112,7 +113,7 @@ MISTAKES = {
     "words train emojy --language de --out x.vec": "emojy",
     "words train emoji --language de --out x.vec --segmentation words": '--segmentation: "words"',
     "words train emoji --language de --out x.vec --epochs 0": "epochs",
-    "words inspect d.txt": "0 numbers to a word",
+    "words inspect d.txt": "d.txt: holds no word vectors",
 }
 
 

@@ -4,6 +4,7 @@ import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ class Lookup:
     """A model that knows its vectors by heart."""
 
     recipe: Recipe
+    system = SimpleNamespace(similarity="cosine")
 
     def encode_features(self, features: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         return features

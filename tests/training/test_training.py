@@ -212,3 +212,50 @@ def test_learning_rate_by_hand() -> None:
     assert learning_rate(cosine, 0, 0) == pytest.approx(0.1)
     assert learning_rate(cosine, 50, 0) == pytest.approx(0.06)
     assert learning_rate(cosine, 100, 0) == pytest.approx(0.02)
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "languages", "every"),
+    [(16, ["en", "de"], 25), (16, ["de"], 12), (128, ["en", "de"], 3), (150, ["en"], 1), (400, ["en"], 1)],
+)
+def test_validation_once_an_epoch(
+    batch_size: int, languages: list[str], every: int, world: Dataset, tmp_path: Path
+) -> None:
+    """100 pictures with two captions in each of two languages: 400 captions, whole batches that go through them."""
+    training = {"validate_every": "epoch", "batch_size": batch_size, "maximum_steps": 30, "learning_rate": 1e-9}
+    recipe = make_recipe(system=SYSTEMS["bag"], training=training)
+    run = train(recipe, world.only(languages), tmp_path / "run", device="cpu")
+    steps = [line["step"] for line in read_metrics(run.metrics_file) if "validation" in line]
+    validations = [*range(every, 30, every), 30]  # and at the last step
+    assert steps == validations[: len(steps)]
+    assert len(steps) == min(len(validations), steps.index(run_best(run)) + 11)  # all, or until patience (10) is lost
+
+
+def run_best(run: Run) -> int:
+    return int(json.loads(run.facts_file.read_text())["best_step"])
+
+
+def test_validation_once_an_epoch_goes_on_exactly(
+    world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = make_recipe(system=SYSTEMS["bag"], training={"validate_every": "epoch", "maximum_steps": 40})
+    whole = train(recipe, world, tmp_path / "whole", device="cpu")
+    save = checkpoint.save
+
+    def save_then_stop(*arguments: object) -> None:
+        save(*arguments)  # type: ignore[arg-type]
+        raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "save", save_then_stop)
+        with pytest.raises(Stop):
+            train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
+    resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
+    assert read_metrics(whole.metrics_file) == read_metrics(resumed.metrics_file)
+    assert same(weights(whole), weights(resumed))
+
+
+@pytest.mark.parametrize("value", ["epok", 0, -1, 1.5])
+def test_validate_every_is_steps_or_epoch(value: object) -> None:
+    with pytest.raises(UserError, match="validate_every"):
+        make_recipe(training={"validate_every": value})

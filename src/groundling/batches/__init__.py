@@ -1,6 +1,8 @@
 """From a corpus to batches of rows."""
 
+from groundling.batches.base_language import BaseLanguageSampler
 from groundling.batches.data import TrainingData
+from groundling.batches.pivot import PivotSampler
 from groundling.batches.sampler import Batch, DeviceBatch, LanguageSampler, Sampler
 
-__all__ = ["Batch", "DeviceBatch", "LanguageSampler", "Sampler", "TrainingData"]
+__all__ = ["BaseLanguageSampler", "Batch", "DeviceBatch", "LanguageSampler", "PivotSampler", "Sampler", "TrainingData"]

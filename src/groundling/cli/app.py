@@ -5,8 +5,21 @@ from typing import Annotated
 import typer
 
 import groundling
-from groundling.cli import compare, corpus, demo, evaluate, features, recipes, reproduce, train
-from groundling.progress import show
+from groundling.cli import (
+    align,
+    compare,
+    corpus,
+    demo,
+    evaluate,
+    features,
+    parameters,
+    recipes,
+    reproduce,
+    show,
+    train,
+    words,
+)
+from groundling.progress import show as show_progress
 
 app = typer.Typer(
     help="Teach an image–text model your language: train, compare and use compact multilingual image–text models.",
@@ -30,7 +43,7 @@ def _common(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
 ) -> None:
-    show(not quiet)
+    show_progress(not quiet)
 
 
 app.command("demo")(demo.demo)
@@ -39,5 +52,9 @@ app.command("features")(features.features)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
+app.command("show")(show.show)
+app.command("parameters")(parameters.parameters)
 app.command("reproduce")(reproduce.reproduce)
 app.command("recipes")(recipes.recipes)
+app.command("align")(align.align)
+app.add_typer(words.app, name="words", help="Train, look at and reduce word vectors.")

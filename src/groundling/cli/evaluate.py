@@ -23,6 +23,13 @@ def evaluate(
         ),
     ] = None,
     corpus: Annotated[str | None, typer.Option(help="Evaluate on another corpus than the run's own.")] = None,
+    unseen_language: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Instead of the run's own languages, score captions of its corpus in this one (repeatable), which it "
+            "was never trained on, and say what it can know of it."
+        ),
+    ] = None,
     vectors: Annotated[
         tuple[Path, Path] | None,
         typer.Option(
@@ -43,6 +50,8 @@ def evaluate(
     """
     from groundling.errors import UserError
 
+    if vectors is not None and unseen_language:
+        raise UserError("--unseen-language goes with a run, not with --vectors")
     if vectors is not None and run is None:
         if owners is None:
             raise UserError("--vectors needs --owners O.npy, the row of each caption's picture")
@@ -58,6 +67,11 @@ def evaluate(
         raise UserError(f'--split: "{split}" is not train, dev or test')
     if captions not in (None, "first", "all"):
         raise UserError(f'--captions: "{captions}" is not first or all')
+    if unseen_language:
+        from groundling.evaluation.unseen import evaluate_unseen
+
+        result = evaluate_unseen(run, unseen_language, split, captions, corpus, data, device, folds)
+        return print_json(result) if as_json else _show_unseen(result)
     from groundling.report.run_report import evaluate_run
 
     result, page = evaluate_run(run, split, captions, corpus, data, device, folds=folds)
@@ -73,6 +87,31 @@ def show_result(result: dict[str, Any]) -> None:
     from groundling.report.tables import recall_table
 
     print_table(recall_table(result))
+
+
+def _show_unseen(result: dict[str, Any]) -> None:
+    from groundling.report.languages import language_name
+    from groundling.report.tables import Column, Table
+
+    warn_of_skipped(result["skipped"])
+    show_result(result)
+    columns = [Column("language", text=True), Column("scripts", text=True), Column("letters known")]
+    columns += [Column("words known"), Column("", text=True)]
+    rows = [
+        [
+            language_name(code),
+            ", ".join(name for name, share in found["scripts"].items() if share >= 5),
+            found["letters_known"],
+            found["words_known"],
+            found["kind"],
+        ]
+        for code, found in result["known"].items()
+    ]
+    expected = {found["kind"]: found["expect"] for found in result["known"].values()}
+    notes = [f"To expect of a {kind}: {expect}." for kind, expect in expected.items()]
+    notes.append("Known: running letters and words of the captions that the model has met in training, in percent.")
+    notes.append(f"The run was trained on {', '.join(result['trained_languages'])}.")
+    print_table(Table("What the model can know of these languages", columns, rows, notes))
 
 
 def _show_vectors(result: dict[str, Any]) -> None:

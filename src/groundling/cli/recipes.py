@@ -1,30 +1,13 @@
-"""groundling recipes, and how a command finds the recipe it is asked for."""
+"""groundling recipes, and the recipe that a command line asks for."""
 
-from importlib import resources
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from groundling.cli.output import AsJson, print_json, print_words
-from groundling.errors import UserError, did_you_mean
+from groundling.cookbook import builtin, find, is_table
+from groundling.errors import UserError
 from groundling.settings import Recipe, check, override, read_yaml
-
-
-def builtin() -> dict[str, Path]:
-    """Recipes that come with groundling, by name: `emoji/demo` → its file."""
-    folder = Path(str(resources.files("groundling"))) / "recipes"
-    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.yaml"))}
-
-
-def find(name: str) -> Path:
-    """The file of a recipe given by path or by name."""
-    if name.endswith((".yaml", ".yml")):
-        return Path(name)
-    known = builtin()
-    if name not in known:
-        raise UserError(f'no recipe is called "{name}"{did_you_mean(name, known)}')
-    return known[name]
 
 
 def resolve(name: str | None, corpus: str | None, system: str | None, assignments: list[str]) -> Recipe:
@@ -32,7 +15,7 @@ def resolve(name: str | None, corpus: str | None, system: str | None, assignment
     if name is None and corpus is None:
         raise UserError("name a recipe (`groundling recipes` lists them) or a corpus with --corpus")
     values: dict[str, Any] = read_yaml(find(name)) if name else {}
-    if "cells" in values:
+    if is_table(values):
         raise UserError(f"{name} is a table of recipes; run it with `groundling reproduce {name}`")
     if corpus is not None:
         values["corpus"] = {**_group(values, "corpus"), "name": corpus}
@@ -61,7 +44,7 @@ def recipes(
     listed = []
     for key, path in builtin().items():
         values = read_yaml(path)
-        kind = "table" if "cells" in values else "recipe"
+        kind = "table" if is_table(values) else "recipe"
         listed.append({"name": key, "kind": kind, "about": str(values.get("title", ""))})
     listed += [{"name": key, "kind": "system", "about": system.paper} for key, system in SYSTEMS.items()]
     if as_json:

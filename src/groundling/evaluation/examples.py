@@ -1,17 +1,27 @@
-"""A few queries with what the model answers, for the picture sheet of a report."""
+"""A few queries with what the model answers, drawn at random, not chosen: the best ones would tell nothing."""
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import torch
 
+from groundling.corpus import Corpus
 from groundling.evaluation.models import Evaluated
+from groundling.evaluation.scores import SCORES
 
 SHOWN = 5
+BLOCK = 4096  # pairs scored together
+
+Integers = npt.NDArray[np.int64]
+Example = dict[str, Any]
 
 
-def examples(evaluated: Evaluated, queries: int = 12, annotated: int = 6, seed: int = 0) -> list[dict[str, Any]]:
-    """`queries` captions with their five nearest pictures, languages in turn, then `annotated` pictures with their five
-    nearest captions. Drawn at random, not chosen: a sheet of the best answers would tell nothing.
+def examples(evaluated: Evaluated, queries: int = 12, annotated: int = 6, seed: int = 0) -> list[Example]:
+    """For the report of a run: `queries` captions with their five nearest pictures, languages in turn, then `annotated`
+    pictures with their five nearest captions of any language.
 
     Empty where the corpus has no picture files to show.
     """
@@ -19,31 +29,116 @@ def examples(evaluated: Evaluated, queries: int = 12, annotated: int = 6, seed: 
     if corpus.root is None:
         return []
     draw = np.random.default_rng(seed)
-    codes = sorted(corpus.all_languages(), key=lambda code: (code != "en", code))
+    codes = _in_order(corpus)
     sheet = []
     for number in range(queries):
+        rows = np.flatnonzero(corpus.languages == codes[number % len(codes)])
+        sheet.append(_asked(evaluated, int(rows[draw.integers(len(rows))])))
+    drawn = draw.choice(len(corpus.pictures), size=min(annotated, len(corpus.pictures)), replace=False).tolist()
+    return sheet + [{"picture": corpus.path(at), "captions": _captions(evaluated, at)} for at in drawn]
+
+
+def examples_by_language(
+    evaluated: Evaluated, queries: int = 8, pictures: int = 8, seed: int = 0, photos: Path | None = None
+) -> list[Example]:
+    """Captions with their five nearest pictures, then pictures with their five nearest captions of one language.
+
+    Languages take turns, through queries and pictures alike. Where there are no picture files, in the corpus or in the
+    folder `photos`, a picture is shown by its name and a caption. Nothing is drawn twice; where the split has no more,
+    there are fewer examples.
+    """
+    corpus, draw = evaluated.corpus, np.random.default_rng(seed)
+    codes = _in_order(corpus)
+    captions = {code: draw.permutation(np.flatnonzero(corpus.languages == code)).tolist() for code in codes}
+    described = {
+        code: draw.permutation(np.flatnonzero(evaluated.by_language[code].image_to_text > 0)).tolist() for code in codes
+    }
+    sheet, used = [], set()
+    for number in range(queries):
+        left = captions[codes[number % len(codes)]]
+        if left:
+            sheet.append(_asked(evaluated, left.pop(), photos))
+    for number in range(queries, queries + pictures):
         code = codes[number % len(codes)]
-        places = np.flatnonzero(corpus.languages == code)
-        place = int(draw.integers(len(places)))
-        row = places[place]
-        scores = evaluated.pictures @ evaluated.captions[row]
-        best = np.argsort(-scores, kind="stable")[:SHOWN]
-        owner = corpus.owners[row]
-        hits = [{"picture": corpus.path(at), "score": float(scores[at]), "correct": bool(at == owner)} for at in best]
-        rank = int(evaluated.by_language[code].text_to_image[place])
-        answer = corpus.path(owner)
-        sheet.append({"language": code, "text": corpus.texts[row], "rank": rank, "hits": hits, "answer": answer})
-    for at in draw.choice(len(corpus.pictures), size=min(annotated, len(corpus.pictures)), replace=False):
-        scores = evaluated.captions @ evaluated.pictures[at]
-        best = np.argsort(-scores, kind="stable")[:SHOWN]
-        captions = [
-            {
-                "language": str(corpus.languages[row]),
-                "text": corpus.texts[row],
-                "score": float(scores[row]),
-                "correct": bool(corpus.owners[row] == at),
-            }
-            for row in best
-        ]
-        sheet.append({"picture": corpus.path(int(at)), "captions": captions})
+        fresh = [at for at in described[code] if at not in used]
+        if fresh:
+            used.add(fresh[0])
+            sheet.append(_described(evaluated, fresh[0], code, photos))
     return sheet
+
+
+def _in_order(corpus: Corpus) -> list[str]:
+    return sorted(corpus.all_languages(), key=lambda code: (code != "en", code))
+
+
+def _asked(evaluated: Evaluated, row: int, photos: Path | None = None) -> Example:
+    """A caption, the five pictures nearest to it, and its own picture with its rank."""
+    corpus = evaluated.corpus
+    owner, code = int(corpus.owners[row]), str(corpus.languages[row])
+    rivals = np.arange(len(corpus.pictures))[evaluated.gallery(owner)]
+    hits = [
+        {**_picture(corpus, at, code, photos), "score": score, "correct": at == owner}
+        for at, score in _nearest(evaluated, rivals, np.full(len(rivals), row), rivals == owner, rivals.tolist())
+    ]
+    place = int((corpus.languages[:row] == code).sum())
+    own = _picture(corpus, owner, code, photos)
+    return {
+        "language": code,
+        "text": corpus.texts[row],
+        "rank": int(evaluated.by_language[code].text_to_image[place]),
+        "hits": hits,
+        "answer": own["picture"],
+        "name": own["name"],
+    }
+
+
+def _described(evaluated: Evaluated, at: int, code: str, photos: Path | None = None) -> Example:
+    """A picture, the five captions of one language nearest to it, and its first own one with the rank of its best."""
+    return {
+        **_picture(evaluated.corpus, at, code, photos),
+        "language": code,
+        "rank": int(evaluated.by_language[code].image_to_text[at]),
+        "captions": _captions(evaluated, at, code),
+    }
+
+
+def _captions(evaluated: Evaluated, at: int, code: str | None = None) -> list[Example]:
+    """The five captions nearest to a picture, of one language or of all."""
+    corpus, fold = evaluated.corpus, evaluated.gallery(at)
+    inside = (corpus.owners >= fold.start) & (corpus.owners < fold.stop)
+    rows = np.flatnonzero(inside if code is None else inside & (corpus.languages == code))
+    own = corpus.owners[rows] == at
+    return [
+        {
+            "language": str(corpus.languages[row]),
+            "text": corpus.texts[row],
+            "score": score,
+            "correct": bool(corpus.owners[row] == at),
+        }
+        for row, score in _nearest(evaluated, np.full(len(rows), at), rows, own, rows.tolist())
+    ]
+
+
+def _picture(corpus: Corpus, at: int, code: str, photos: Path | None) -> Example:
+    """How a picture can be shown: its file, where there is one, its name, and its first caption in the language."""
+    name = str(corpus.pictures[at])
+    path = corpus.path(at)
+    if photos is not None:
+        places = (photos / name, photos / Path(name).name)
+        path = next((place for place in places if place.is_file()), path)
+    own = np.flatnonzero((corpus.owners == at) & (corpus.languages == code))
+    return {"picture": path, "name": name, "text": corpus.texts[own[0]] if len(own) else None}
+
+
+def _nearest(
+    evaluated: Evaluated, pictures: Integers, captions: Integers, correct: npt.NDArray[np.bool_], names: Sequence[int]
+) -> list[tuple[int, float]]:
+    """The five best of pairs of rows, by their names, with scores; as in ranks, a tie counts against the model."""
+    score, found = SCORES[evaluated.similarity], []
+    for start in range(0, len(pictures), BLOCK):
+        part = slice(start, start + BLOCK)
+        left, right = evaluated.pictures[pictures[part]], evaluated.captions[captions[part]]
+        found.append(score.pairs(torch.from_numpy(left).double(), torch.from_numpy(right).double()))
+    scores = torch.cat(found).numpy()
+    order = np.lexsort((correct, -scores))[:SHOWN]
+    return [(names[place], float(scores[place])) for place in order]

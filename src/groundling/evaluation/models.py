@@ -68,7 +68,7 @@ def evaluate_model(
     corpus = check_queries(part.corpus, split, captions or model.recipe.evaluation.captions, folds)
     pictures = model.encode_features(part.features)
     vectors = model.encode_text(corpus.texts, corpus.languages.tolist())
-    by_language, languages, score = {}, {}, SCORES[model.similarity]
+    by_language, languages, score = {}, {}, SCORES[model.system.similarity]
     for code in sorted(corpus.all_languages()):
         rows = corpus.languages == code
         by_language[code] = fold_ranks(pictures, vectors[rows], corpus.owners[rows], folds, score=score)
@@ -84,7 +84,7 @@ def evaluate_model(
         "mean": mean_over_languages(languages),
         "chance": {f"R@{k}": min(100.0, 100.0 * k / gallery) for k in (1, 5, 10)},  # text→image
     }
-    return Evaluated(result, by_language, corpus, pictures, vectors, folds, model.similarity)
+    return Evaluated(result, by_language, corpus, pictures, vectors, folds, model.system.similarity)
 
 
 def check_queries(corpus: Corpus, split: str, captions: str | None, folds: int) -> Corpus:

@@ -6,11 +6,13 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from groundling.towers.similarity import DEEPEST, SHALLOWEST, order_similarities
+
 DEPTH = 128  # dimensions summed at a time in a float32 product: the shorter the sums, the smaller the rounding error
 
 
 class Score(Protocol):
-    """How well a picture and a caption match; `Dot` is the usual one, an asymmetric score can stand in its place.
+    """How well a picture and a caption match; `Dot` is the usual one, the asymmetric `Order` can stand in its place.
 
     Attributes:
         scales_apart: whether no rank changes when all pictures, or all captions, are multiplied by a positive number;
@@ -64,6 +66,37 @@ class Dot:
         largest = picture_norms * caption_norms
         bound = 1.01 * roundings * half_step * largest
         return torch.where(largest < 0.99 / half_step, 0.0, bound) if whole else bound  # small whole numbers are exact
+
+
+class Order:
+    """−‖max(0, caption − picture)‖² of absolute values, as order embeddings score (see `towers.similarity`)."""
+
+    scales_apart = False
+
+    def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
+        return order_similarities(pictures.abs(), captions.abs())
+
+    def pairs(self, pictures: Tensor, captions: Tensor) -> Tensor:
+        return -row_sums((captions.abs() - pictures.abs()).relu_().square_())
+
+    def error(
+        self, picture_norms: Tensor, caption_norms: Tensor, dimensions: int, dtype: torch.dtype, whole: bool
+    ) -> Tensor:
+        # What is squared is at most the caption's own entry, so a score is at most ‖b‖². Its sum is rounded as that of
+        # `Dot` is, but in portions whose size depends on the block: the longer of both ends counts.
+        depths = (min(dimensions, depth) + math.ceil(dimensions / depth) for depth in (SHALLOWEST, DEEPEST))
+        roundings = max(depths) + dimensions.bit_length() + 6
+        half_step = torch.finfo(dtype).eps / 2
+        largest = caption_norms.square()
+        # Vectors rounded to `dtype` move an entry of b − a by |a| + |b| half steps, and its square by twice that times
+        # at most |b|: over all entries no more than 2‖b‖(‖a‖ + ‖b‖).
+        moved = 2 * caption_norms * (picture_norms + caption_norms)
+        bound = 1.01 * half_step * (roundings * largest + moved)
+        return torch.where(largest < 0.99 / half_step, 0.0, bound) if whole else bound  # small whole numbers are exact
+
+
+#: the score that goes with a system's similarity
+SCORES: dict[str, Score] = {"cosine": Dot(), "order": Order()}
 
 
 def row_sums(values: Tensor) -> Tensor:

@@ -85,10 +85,32 @@ def mean_interval(values: Sequence[float]) -> tuple[float, float | None, float |
     if count == 1:
         return mean, None, None
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
-    freedom = count - 1
+    return mean, deviation, _student(count - 1) * deviation / math.sqrt(count)
+
+
+def difference_interval(better: Sequence[float], than: Sequence[float]) -> tuple[float, float | None]:
+    """The difference of two means over seeds and half the width of its 95% interval (Welch's, for unequal spread).
+
+    The degrees of freedom are rounded down, which widens the interval. A single seed on either side has no interval.
+    """
+    difference = math.fsum(better) / len(better) - math.fsum(than) / len(than)
+    if min(len(better), len(than)) == 1:
+        return difference, None
+    errors = []
+    for values in (better, than):
+        _, deviation, _ = mean_interval(values)
+        errors.append((deviation or 0.0) ** 2 / len(values))
+    total = sum(errors)
+    if total == 0:
+        return difference, 0.0
+    freedom = total**2 / sum(error**2 / (len(values) - 1) for error, values in zip(errors, (better, than), strict=True))
+    return difference, _student(max(1, math.floor(freedom + 1e-9))) * math.sqrt(total)
+
+
+def _student(freedom: int) -> float:
+    """Half of a 95% interval in standard errors."""
     # Beyond the table, the expansion of Student's t around the normal distribution's 1.96.
-    errors = STUDENT[freedom - 1] if freedom <= len(STUDENT) else 1.96 + 2.372 / freedom + 2.82 / freedom**2
-    return mean, deviation, errors * deviation / math.sqrt(count)
+    return STUDENT[freedom - 1] if freedom <= len(STUDENT) else 1.96 + 2.372 / freedom + 2.82 / freedom**2
 
 
 def _by_group(a: npt.ArrayLike, b: npt.ArrayLike, groups: npt.ArrayLike | None) -> tuple[Floats, Floats]:

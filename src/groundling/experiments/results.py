@@ -1,36 +1,155 @@
-"""The finished table: mean ± deviation over seeds for each row and language, published numbers beside."""
+"""The finished table: mean ± deviation over seeds for each row and column, published numbers beside, claims below."""
 
 from typing import Any
 
-from groundling.evaluation.significance import mean_interval
+from groundling.evaluation.significance import difference_interval, mean_interval
 from groundling.experiments.runner import Results
-from groundling.experiments.table import TableSettings, cells
+from groundling.experiments.table import Claim, Row, TableSettings, cells
+
+Values = dict[tuple[str, str], dict[int, float]]  # (language, metric) → seed → number
 
 
 def summarise(table: TableSettings, results: Results, seeds: list[int] | None = None) -> dict[str, Any]:
     """Plain data: for each row and column the values by seed, their mean, deviation and 95% interval.
 
     The column `mean` averages the row's languages seed by seed first, so that its interval is one over seeds. Cells
-    without a result are left out.
+    without a result are left out. A column is called by its language, and by its metric where there are several.
     """
     chosen = list(dict.fromkeys(seeds or table.seeds))
-    by_row: dict[str, dict[str, dict[int, float]]] = {row.name: {} for row in table.cells}
+    by_row: dict[str, Values] = {row.name: {} for row in table.rows}
+    sizes: dict[str, dict[tuple[str, ...], dict[str, int]]] = {row.name: {} for row in table.rows}
     for cell in cells(table, chosen):
         if cell.folder not in results:
             continue
+        if table.parameters:
+            run = results[cell.folder]["run"]
+            sizes[cell.row][cell.group] = {"all": run["parameters"], "words": run["word_parameters"]}
         languages = results[cell.folder]["languages"]
         for code in cell.group:
-            value = pick(languages[code], table.metric)
-            by_row[cell.row].setdefault(code, {})[cell.recipe.training.seed] = value
-    rows = []
-    for row in table.cells:
-        columns = {code: _statistics(list(values.values())) for code, values in by_row[row.name].items()}
-        whole = [seed for seed in chosen if all(seed in by_row[row.name].get(code, {}) for code in table.languages)]
+            for metric in table.metrics:
+                by_seed = by_row[cell.row].setdefault((code, metric), {})
+                by_seed[cell.recipe.training.seed] = pick(languages[code], metric)
+    columns = [(code, metric) for code in table.languages for metric in table.metrics]
+    for values in by_row.values():
+        if has_mean(table):
+            values.update(_means(table, values))
+    if has_mean(table):
+        columns += [("mean", metric) for metric in table.metrics]
+    return {
+        "title": table.title,
+        "metrics": table.metrics,
+        "languages": table.languages,
+        "published_on": table.published_on,
+        "seeds": chosen,
+        "columns": [
+            {"name": column_name(table, *column), "language": column[0], "metric": column[1]} for column in columns
+        ],
+        "folds": table.base.get("evaluation", {}).get("folds", 1),
+        "x": {"label": table.x_label, "log": table.log_x},
+        "rows": [
+            {
+                "name": row.name,
+                "line": row.line or row.name,
+                "at": row.at,
+                "own_mean": {metric: _own_mean(table, by_row[row.name], metric) for metric in table.metrics},
+                "columns": {
+                    column_name(table, *column): _statistics(list(by_row[row.name][column].values()))
+                    for column in columns
+                    if by_row[row.name].get(column)
+                },
+                "published": published(table, row),
+                "parameters": _added_up(sizes[row.name]),
+            }
+            for row in table.rows
+        ],
+        "claims": [_weighed(table, claim, by_row) for claim in table.claims],
+    }
+
+
+def column_name(table: TableSettings, language: str, metric: str) -> str:
+    return language if len(table.metrics) == 1 else f"{language} {metric}"
+
+
+def has_mean(table: TableSettings) -> bool:
+    return len(table.metrics) == 1 and len(table.languages) > 1 if table.mean is None else table.mean
+
+
+def published(table: TableSettings, row: Row) -> dict[str, float]:
+    """The published numbers of a row by column."""
+    found = {}
+    for language, numbers in row.published.items():
+        listed = numbers if isinstance(numbers, list) else [numbers]
+        for metric, number in zip(table.metrics, listed, strict=False):
+            found[column_name(table, language, metric)] = number
+    return found
+
+
+def _means(table: TableSettings, values: Values) -> Values:
+    """For each metric the mean over the table's languages, for the seeds that have all of them."""
+    found: Values = {}
+    for metric in table.metrics:
+        parts = [values.get((code, metric), {}) for code in table.languages]
+        whole = [seed for seed in parts[0] if all(seed in part for part in parts)]
         if whole:
-            per_seed = [[by_row[row.name][code][seed] for code in table.languages] for seed in whole]
-            columns["mean"] = _statistics([sum(values) / len(values) for values in per_seed])
-        rows.append({"name": row.name, "columns": columns, "published": row.published})
-    return {"title": table.title, "metric": table.metric, "seeds": chosen, "rows": rows}
+            found["mean", metric] = {seed: sum(part[seed] for part in parts) / len(parts) for seed in whole}
+    return found
+
+
+def _added_up(sizes: dict[tuple[str, ...], dict[str, int]]) -> dict[str, int] | None:
+    """The parameters of all models of a row together."""
+    return {key: sum(size[key] for size in sizes.values()) for key in ("all", "words")} if sizes else None
+
+
+def _own_mean(table: TableSettings, values: Values, metric: str) -> dict[str, Any] | None:
+    """The mean over those of the table's languages that the row was trained on, seed by seed."""
+    parts = [by_seed for (code, name), by_seed in values.items() if name == metric and code in table.languages]
+    whole = [seed for seed in parts[0] if all(seed in part for part in parts)] if parts else []
+    return _statistics([sum(part[seed] for part in parts) / len(parts) for seed in whole]) if whole else None
+
+
+def _weighed(table: TableSettings, claim: Claim, by_row: dict[str, Values]) -> dict[str, Any]:
+    """A claim against our seeds: for each language the difference of the two rows, averaged over the metrics."""
+    rows = {row.name: row for row in table.rows}
+    languages: dict[str, Any] = {}
+    for code in claim.languages or table.languages:
+        ours = [_over_metrics(table, by_row[name], code) for name in (claim.better, claim.than)]
+        theirs = [_published_mean(table, rows[name], code) for name in (claim.better, claim.than)]
+        found: dict[str, Any] = {"published": None if None in theirs else theirs[0] - theirs[1]}  # type: ignore[operator]
+        if all(ours):
+            difference, half_width = difference_interval(*ours)
+            found |= {
+                "difference": difference,
+                "interval": half_width,
+                "verdict": verdict(difference, half_width, claim.equal),
+            }
+        languages[code] = found
+    return {"says": claim.says, "better": claim.better, "than": claim.than, "languages": languages}
+
+
+def verdict(difference: float, half_width: float | None, equal: bool = False) -> str:
+    """What an interval says about a claim. That two rows are equal cannot be shown, only that they are not."""
+    if half_width is None:
+        return "one seed"
+    if abs(difference) <= half_width:
+        return "no difference seen" if equal else "not resolved"
+    if equal:
+        return "better" if difference > 0 else "worse"
+    return "holds" if difference > 0 else "opposite"
+
+
+def _over_metrics(table: TableSettings, values: Values, code: str) -> list[float]:
+    """Seed by seed the mean over the table's metrics."""
+    parts = [values.get((code, metric), {}) for metric in table.metrics]
+    whole = [seed for seed in parts[0] if all(seed in part for part in parts)]
+    return [sum(part[seed] for part in parts) / len(parts) for seed in whole]
+
+
+def _published_mean(table: TableSettings, row: Row, code: str) -> float | None:
+    numbers = row.published.get(code)
+    if numbers is None:
+        return None
+    listed = numbers if isinstance(numbers, list) else [numbers]
+    return sum(listed) / len(listed)
 
 
 def pick(result: dict[str, Any], metric: str) -> float:
@@ -53,6 +172,7 @@ def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, An
         "device": all_of("device"),
         "precision": all_of("precision"),
         "trainings": len(runs) if len(runs) == wanted else f"{len(runs)} of {wanted}; the others were not finished",
+        "steps": sum(run["steps"] for run in runs),
         "seconds of training": round(sum(run["seconds"] for run in runs)),
     }
 

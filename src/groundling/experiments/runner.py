@@ -34,12 +34,11 @@ def run_cells(
     cells: Sequence[Cell], out: Path, data: Path | None, device: str, jobs: int = 1, keep_weights: bool = False
 ) -> Results:
     """Evaluations of all cells, training those that are not there yet, `jobs` at a time."""
+    cells = list({cell.folder: cell for cell in cells}.values())  # tables share trainings
     results = finished_cells(cells, out)
     waiting = [cell for cell in cells if cell.folder not in results]
     waiting.sort(key=lambda cell: -len(cell.group))  # long trainings first: no worker is left alone with one at the end
-    # Load once before workers start, so that features are computed by one process only.
-    for cell in waiting:
-        _dataset(_corpus(cell), cell.recipe.features, data)
+    check_all(waiting, data)
     with progress.bar("Trainings", len(cells), done=len(results)) as bar:
         if jobs <= 1:
             for cell in waiting:
@@ -58,6 +57,29 @@ def run_cells(
                     pool.shutdown(wait=False, cancel_futures=True)  # say what went wrong now, not after all others
                     raise
     return results
+
+
+def check_all(cells: Sequence[Cell], data: Path | None) -> None:
+    """What would stop a training later stops the table now: files, features, conditions, settings of systems.
+
+    Features are computed here, by one process, before any worker starts.
+    """
+    from groundling import systems
+    from groundling.evaluation.models import check_queries
+    from groundling.training.validation import check_languages
+
+    looked_at = set()
+    with progress.bar("Checking data", len(cells)) as bar:
+        for cell in cells:
+            systems.make(cell.recipe.system)
+            key = (cell.recipe.corpus.model_dump_json(), cell.recipe.features.model_dump_json())
+            if key not in looked_at:
+                dataset = _dataset(_corpus(cell), cell.recipe.features, data).under(cell.recipe.corpus)
+                check_languages(dataset.split("train").corpus, dataset.split("dev").corpus)
+                asked = cell.recipe.evaluation
+                check_queries(dataset.split("test").corpus, "test", asked.captions, asked.folds)
+                looked_at.add(key)
+            bar.advance()
 
 
 def run_cell(cell: Cell, out: Path, data: Path | None, device: str, keep_weights: bool) -> dict[str, Any]:
@@ -79,14 +101,15 @@ def run_cell(cell: Cell, out: Path, data: Path | None, device: str, keep_weights
 
 def _corpus(cell: Cell) -> CorpusSettings:
     """The whole corpus of a cell, whatever part of it the cell trains on, so that cells share what is loaded."""
-    return CorpusSettings(name=cell.recipe.corpus.name, split=cell.recipe.corpus.split)
+    used = cell.recipe.corpus
+    return CorpusSettings(name=used.name, split=used.split, captions_from=used.captions_from, test_on=used.test_on)
 
 
 def _dataset(corpus: CorpusSettings, features: FeatureSettings, data: Path | None) -> Any:
     return _cached_dataset(corpus.model_dump_json(), features.model_dump_json(), data)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def _cached_dataset(corpus: str, features: str, data: Path | None) -> Any:
     from groundling.dataset import Dataset
 

@@ -1,19 +1,23 @@
 """A table of experiments as data: rows that change a base recipe, each trained with several seeds.
 
 A row is one model for all languages of the recipe, or with `each` several models, one per group of languages; a column
-is a language, and its number comes from the model that was trained on it.
+is a language and a metric, and its number comes from the model that was trained on that language.
 """
 
 import copy
-import re
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from groundling.errors import UserError
+from groundling.errors import UserError, did_you_mean
 from groundling.settings import Recipe, Settings, check
+
+Metric = Annotated[
+    str, Field(pattern=r"^(mR|rsum|(text_to_image|image_to_text)\.(R@1|R@5|R@10|median|mean))$")
+]  # such as text_to_image.R@10
 
 
 class Row(Settings):
@@ -22,21 +26,44 @@ class Row(Settings):
         None, description="train one model per group of languages; `language`: one model per language"
     )
     set: dict[str, Any] = Field({}, description="settings that differ from the base recipe, by dotted name")
-    published: dict[str, float] = Field({}, description="the published number of each column")
+    line: str = Field("", description="in a figure of lines, the line that this row is a point of")
+    at: float | None = Field(None, description="and where on the x axis")
+    published: dict[str, float | list[float]] = Field(
+        {}, description="for each language the published number, or one for each metric"
+    )
+
+
+class Claim(Settings):
+    """A sentence of the paper that compares two rows; what the seeds say about it is printed below the table."""
+
+    says: str
+    better: str = Field(description="the row that is said to be better")
+    than: str = Field(description="the row that it is said to be better than")
+    languages: list[str] | None = Field(None, description="the columns it is said of; all when left out")
+    equal: bool = Field(False, description="the two are said to be as good as each other")
 
 
 class TableSettings(Settings):
     title: str
     about: str = ""
-    metric: str = Field(
-        "mR",
-        pattern=r"^(mR|rsum|(text_to_image|image_to_text)\.(R@1|R@5|R@10|median|mean))$",
-        description="what a cell shows: mR, rsum, or direction.R@k such as text_to_image.R@10",
+    published_on: str = Field(
+        "", description="what the published numbers were measured on, where it was something else"
     )
+    metrics: list[Metric] = Field(["mR"], min_length=1, description="mR, rsum, or direction.R@k: text_to_image.R@10")
     languages: list[str] = Field(min_length=1, description="the columns")
+    mean: bool | None = Field(
+        None, description="a column for the mean over languages; where there is one metric if unset"
+    )
+    parameters: bool = Field(False, description="a column for the number of parameters, and of those for words")
+    x_label: str = Field("", description="in a figure of lines, what the x axis shows")
+    log_x: bool = False
     seeds: list[int] = Field([0, 1, 2], min_length=1)
-    base: dict[str, Any]
-    cells: list[Row] = Field(min_length=1, description="the rows")
+    base: dict[str, Any] = Field(description="the recipe that every row starts from")
+    one_language: dict[str, Any] | None = Field(
+        None, description="settings of models that are trained on one language, by dotted name"
+    )
+    rows: list[Row] = Field(min_length=1)
+    claims: list[Claim] = Field([], description="what the paper says about its rows")
 
 
 @dataclass(frozen=True)
@@ -49,30 +76,37 @@ class Cell:
 
     @property
     def folder(self) -> str:
-        return f"{slug(self.row)}/{self.recipe.name}-seed{self.recipe.training.seed}"
-
-
-def slug(text: str) -> str:
-    """A folder name: letters, digits and dashes."""
-    return re.sub(r"[^\w]+", "-", text.lower()).strip("-") or "row"
+        """Named by what is trained, not by the table: tables that share a training share its run."""
+        content = self.recipe.model_dump_json(exclude={"name", "title"})
+        return f"cells/{self.recipe.name}-{hashlib.sha256(content.encode()).hexdigest()[:10]}"
 
 
 def cells(table: TableSettings, seeds: list[int] | None = None) -> Iterator[Cell]:
     """All trainings of the table; the seeds of one cell stand together."""
-    names = [slug(row.name) for row in table.cells]
+    names = [row.name for row in table.rows]
     if len(set(names)) != len(names):
         raise UserError(f"{table.title}: two rows have the same name")
-    for row in table.cells:
+    for claim in table.claims:
+        for name in (claim.better, claim.than):
+            if name not in names:
+                raise UserError(f'{table.title}: claims: no row is called "{name}"{did_you_mean(name, names)}')
+    for row in table.rows:
         where, all_groups = f"{table.title}, {row.name}", groups(table, row)
         for group in all_groups:
             for seed in dict.fromkeys(seeds or table.seeds):
                 values = copy.deepcopy(table.base)
-                changes = {"training.seed": seed, "corpus.languages": list(group), **row.set}
+                alone = table.one_language if len(group) == 1 else None
+                changes = {"training.seed": seed, "corpus.languages": list(group), **(alone or {}), **row.set}
                 for key, value in changes.items():
                     assign(values, key, value, where)
-                short = len(all_groups) == 1 and len(group) > 3
-                values["name"] = f"{len(group)}-languages" if short else "+".join(group)
-                yield Cell(row.name, group, check(Recipe, values, where))
+                recipe = check(Recipe, values, where)
+                named = recipe.model_copy(update={"name": _name(recipe, group), "title": ""})
+                yield Cell(row.name, group, named)
+
+
+def _name(recipe: Recipe, group: tuple[str, ...]) -> str:
+    languages = "+".join(group) if len(group) <= 4 else f"{len(group)}-languages"
+    return f"{recipe.system.get('name', 'lessons')}-{languages}-seed{recipe.training.seed}"
 
 
 def groups(table: TableSettings, row: Row) -> list[tuple[str, ...]]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from torch import Tensor
 
 from groundling.objectives.contrastive import contrastive
+from groundling.objectives.hardening import hardening_hinges
 from groundling.objectives.hinge import max_of_hinges, sum_of_hinges
 
 #: (scores, margin or temperature, pairs to spare) → loss
@@ -14,4 +15,4 @@ OBJECTIVES: dict[str, Callable[[Tensor, float, Tensor | None], Tensor]] = {
     "contrastive": contrastive,
 }
 
-__all__ = ["OBJECTIVES", "contrastive", "max_of_hinges", "sum_of_hinges"]
+__all__ = ["OBJECTIVES", "contrastive", "hardening_hinges", "max_of_hinges", "sum_of_hinges"]

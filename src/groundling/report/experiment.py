@@ -1,58 +1,162 @@
-"""A table of experiments for people: terminal, Markdown and JSON."""
+"""A table of experiments for people: terminal, Markdown, HTML with its figures, and JSON."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from groundling.files import write_json, write_text
-from groundling.report.languages import language_name
-from groundling.report.numbers import Cell, Measured
+from groundling.report.document import document, figure
+from groundling.report.escape import escape
+from groundling.report.experiment_figures import experiment_figures
+from groundling.report.languages import language_name, metric_name
+from groundling.report.numbers import Cell, Measured, rounded
 from groundling.report.table import Column, Table
-from groundling.report.tables import MANY, results_table
 
-METRICS = {
-    "mR": "mean recall mR (mean of R@1, R@5, R@10 in both directions)",
-    "rsum": "sum of the six recalls",
-    "text_to_image.R@10": "text→image R@10",
-    "image_to_text.R@10": "image→text R@10",
-}
+BESIDE = 4  # up to so many columns have the published number beside ours; more have it in a row below
+MANY = 8  # more columns than these become rows, where there is one metric and nothing published
+SPELLED_OUT = {"mR": "mean recall mR (mean of R@1, R@5, R@10 in both directions)", "rsum": "sum of the six recalls"}
+
+Summary = dict[str, Any]
 
 
-def experiment_table(summary: dict[str, Any], languages: list[str]) -> Table:
-    """Rows of the table, a column per language and their mean: mean ± deviation over seeds."""
-    ours = {
-        row["name"]: {code: Measured(cell["mean"], cell["deviation"]) for code, cell in row["columns"].items()}
-        for row in summary["rows"]
-    }
-    published = {row["name"]: row["published"] for row in summary["rows"] if row["published"]}
-    seeds = len(summary["seeds"])
-    widest = max((cell["interval"] or 0.0 for row in summary["rows"] for cell in row["columns"].values()), default=0.0)
-    notes = [f"{METRICS.get(summary['metric'], summary['metric'])}, test split; mean ± deviation over {seeds} seeds."]
-    if seeds > 1:
+def heading(summary: Summary, column: dict[str, str]) -> str:
+    several = len(summary["metrics"]) > 1
+    one_language = len(summary["languages"]) == 1
+    metric = metric_name(column["metric"])
+    if one_language and several:
+        return metric
+    language = language_name(column["language"]) if column["language"] != "mean" else "mean"
+    return f"{language} {metric}" if several else language
+
+
+def experiment_tables(summary: Summary) -> list[Table]:
+    """The table itself; the intervals of its means; what our seeds say about the paper's claims."""
+    tables = [experiment_table(summary)]
+    if len(summary["seeds"]) > 1:
+        tables.append(interval_table(summary))
+    if any("verdict" in found for claim in summary["claims"] for found in claim["languages"].values()):
+        tables.append(claims_table(summary))
+    return tables
+
+
+def experiment_table(summary: Summary) -> Table:
+    """Mean ± deviation over seeds, published numbers beside or below."""
+    columns, rows = summary["columns"], summary["rows"]
+    published = any(row["published"] for row in rows)
+    notes = _notes(summary, published)
+    if len(columns) > MANY and len(summary["metrics"]) == 1 and not published:
+        headings = [Column("language", text=True), *(Column(row["name"]) for row in rows)]
+        each = [[heading(summary, column), *(_ours(row, column) for row in rows)] for column in columns]
+        has_mean = columns[-1]["language"] == "mean"
+        return Table(summary["title"], headings, each[:-1] if has_mean else each, notes, each[-1:] if has_mean else [])
+    beside = published and len(columns) <= BESIDE
+    headings = [Column("", text=True)]
+    lines: list[list[Cell]] = []
+    for column in columns:
+        name, best = heading(summary, column), "low" if column["metric"].endswith(("median", "mean")) else "high"
+        if beside:
+            headings += [Column("ours", name, best), Column("published", name)]  # type: ignore[arg-type]
+        else:
+            headings.append(Column(name, "", best))  # type: ignore[arg-type]
+    counted = any(row["parameters"] for row in rows)
+    if counted:
+        headings += [Column("all", "parameters (M)"), Column("words", "parameters (M)", decimals=2)]
         notes.append(
-            f"The 95% interval of a mean over {seeds} seeds is at most ± {widest:.1f} here; all are in results.json."
+            "Parameters at test time, in millions, of all models of a row together; words: their vectors alone."
         )
-    columns = [*languages, "mean"]
-    if len(columns) <= MANY or published:
-        best: Literal["high", "low"] = "low" if summary["metric"].endswith(("median", "mean")) else "high"
-        return results_table(summary["title"], columns, ours, published, best, notes)
-    # More languages than fit a line: they become the rows.
-    headings = [Column("language", text=True), *(Column(name) for name in ours)]
-    rows: list[list[Cell]] = [[language_name(code), *(ours[name].get(code) for name in ours)] for code in languages]
-    foot: list[list[Cell]] = [["mean", *(ours[name].get("mean") for name in ours)]]
-    return Table(summary["title"], headings, rows, notes, foot)
+    for row in rows:
+        line: list[Cell] = [row["name"]]
+        for column in columns:
+            line.append(_ours(row, column))
+            if beside:
+                line.append(row["published"].get(column["name"]))
+        if counted:
+            size = row["parameters"] or {}
+            line += [size[key] / 1e6 if key in size else None for key in ("all", "words")]
+        lines.append(line)
+        if published and not beside and row["published"]:
+            # As text: a published number does not compete for the best of its column.
+            theirs = [row["published"].get(column["name"]) for column in columns]
+            lines.append(["    published", *("" if number is None else rounded(number) for number in theirs)])
+            lines[-1] += ["", ""] if counted else []
+    return Table(summary["title"], headings, lines, notes)
 
 
-def write_experiment(
-    folder: Path, about: str, languages: list[str], summary: dict[str, Any], made: dict[str, Any]
-) -> Path:
-    """results.json and results.md in `folder`; `made` says how: command, commit, device, seconds."""
+def _ours(row: dict[str, Any], column: dict[str, str]) -> Measured | None:
+    cell = row["columns"].get(column["name"])
+    return None if cell is None else Measured(cell["mean"], cell["deviation"])
+
+
+def _notes(summary: Summary, published: bool) -> list[str]:
+    seeds = len(summary["seeds"])
+    metrics = summary["metrics"]
+    what = SPELLED_OUT.get(metrics[0], metric_name(metrics[0])) if len(metrics) == 1 else "Recalls"
+    over = f"; mean ± deviation over {seeds} seeds" if seeds > 1 else "; one seed"
+    folds = f", mean over {summary['folds']} folds" if summary["folds"] > 1 else ""
+    notes = [f"{what}, test split{folds}{over}."]
+    if published and summary["published_on"]:
+        notes.append(f"Published: on {summary['published_on']}; compare orders and differences, not values.")
+    return notes
+
+
+def interval_table(summary: Summary) -> Table:
+    """The 95% interval of each mean over seeds (Student's t)."""
+    headings = [Column("", text=True), *(Column(heading(summary, column)) for column in summary["columns"])]
+    lines: list[list[Cell]] = []
+    for row in summary["rows"]:
+        line: list[Cell] = [row["name"]]
+        for column in summary["columns"]:
+            cell = row["columns"].get(column["name"])
+            if cell is None or cell["interval"] is None:
+                line.append(None)
+            else:
+                line.append(f"{rounded(cell['mean'] - cell['interval'])} … {rounded(cell['mean'] + cell['interval'])}")
+        lines.append(line)
+    return Table("95% intervals of the means over seeds", headings, lines)
+
+
+def claims_table(summary: Summary) -> Table:
+    """For each claim and language the difference we measured, the published one, and what follows."""
+    headings = [Column("claim", text=True), Column("language", text=True), Column("difference", text=True)]
+    headings += [Column("published"), Column("here", text=True)]
+    lines: list[list[Cell]] = []
+    for claim in summary["claims"]:
+        says = claim["says"]
+        for code, found in claim["languages"].items():
+            ours = "–"
+            if "difference" in found:
+                spread = "" if found["interval"] is None else f" ± {rounded(found['interval'])}"
+                ours = f"{_signed(found['difference'])}{spread}"
+            theirs = None if found["published"] is None else _signed(found["published"])
+            lines.append([says, language_name(code), ours, theirs, found.get("verdict", "–")])
+            says = ""
+    several = "the mean of the columns' metrics" if len(summary["metrics"]) > 1 else metric_name(summary["metrics"][0])
+    note = (
+        f"Difference of {several} ± half of its 95% interval over seeds (Welch). Holds: the interval is above zero; "
+        "opposite: below; not resolved, no difference seen: zero is inside."
+    )
+    return Table("What the paper says, and what our seeds say", headings, lines, [note])
+
+
+def _signed(value: float) -> str:
+    text = rounded(value)
+    return text if text.startswith("-") or float(text) == 0 else f"+{text}"
+
+
+def write_experiment(folder: Path, about: str, summary: Summary, made: dict[str, Any]) -> Path:
+    """results.json, results.md and results.html in `folder`; `made` says how: command, commit, device, seconds."""
     write_json(folder / "results.json", {**summary, "made": made})
-    lines = [
-        f"# {summary['title']}",
-        about.strip(),
-        experiment_table(summary, languages).markdown(),
-        "## How it was made",
-    ]
-    lines.append("\n".join(f"- {key}: `{value}`" for key, value in made.items()))
+    tables = experiment_tables(summary)
+    lines = [f"# {summary['title']}", about.strip(), *(table.markdown().rstrip("\n") for table in tables)]
+    lines += ["## How it was made", "\n".join(f"- {key}: `{value}`" for key, value in made.items())]
     write_text(folder / "results.md", "\n\n".join(line for line in lines if line) + "\n")
-    return folder / "results.md"
+    head = f'<p class="kind">groundling</p><h1>{escape(summary["title"])}</h1><p class="lead">{escape(about)}</p>'
+    charts = "".join(figure(svg, name) for name, svg in experiment_figures(summary))
+    facts = "".join(f"<dt>{escape(key)}</dt><dd>{escape(str(value))}</dd>" for key, value in made.items())
+    sections = {
+        "Results": "\n".join(table.html() for table in tables[:1]),
+        "Figures": f'<div class="charts">{charts}</div>' if charts else "",
+        "Claims and intervals": "\n".join(table.html() for table in reversed(tables[1:])),
+        "How it was made": f"<dl>{facts}</dl>",
+    }
+    write_text(folder / "results.html", document(summary["title"], f"<header>{head}</header>", sections))
+    return folder / "results.html"

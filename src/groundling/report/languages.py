@@ -40,3 +40,12 @@ def direction(code: str) -> str:
     if scripts:
         return "rtl" if scripts[0] in _RIGHT_TO_LEFT_SCRIPTS else "auto"
     return "rtl" if first in RIGHT_TO_LEFT else "auto"
+
+
+SHORT_DIRECTIONS = {"text_to_image": "T→I", "image_to_text": "I→T"}
+
+
+def metric_name(metric: str) -> str:
+    """`image_to_text.R@10` → "I→T R@10"."""
+    direction, _, recall = metric.partition(".")
+    return f"{SHORT_DIRECTIONS[direction]} {recall}" if recall else metric

@@ -14,7 +14,7 @@ from groundling.report.numbers import rounded
 SIDE = 112  # pixels; shown at half to full size
 
 
-def thumbnail(path: Path | str | None) -> str | None:
+def thumbnail(path: Path | str | None, side: int = SIDE) -> str | None:
     """A small copy of the picture as a data URI; None where the file is missing or is not a picture."""
     if path is None:
         return None
@@ -22,11 +22,11 @@ def thumbnail(path: Path | str | None) -> str | None:
 
     try:
         with Image.open(path) as opened:
-            opened.draft("RGB", (2 * SIDE, 2 * SIDE))  # a large JPEG is decoded small, and fast
+            opened.draft("RGB", (2 * side, 2 * side))  # a large JPEG is decoded small, and fast
             image = ImageOps.exif_transpose(opened)
             clear = "A" in image.getbands() or "transparency" in image.info
             image = image.convert("RGBA" if clear else "RGB")
-        image.thumbnail((SIDE, SIDE))
+        image.thumbnail((side, side))
         files = {}
         for kind, options in (("webp", {"quality": 80, "method": 6}), ("png", {"optimize": True})):
             buffer = io.BytesIO()
@@ -55,50 +55,107 @@ def _score(entry: Mapping[str, Any]) -> str:
     return "" if score is None else f'<span class="score">{rounded(float(score), 2)}</span>'
 
 
-def _tile(path: Any, thumbnails: dict[str, str | None], below: str, kind: str = "") -> str:
-    key = str(path)
-    if key not in thumbnails:
-        thumbnails[key] = thumbnail(path)
-    name = escape(Path(key).name if path is not None else "no picture")
-    source = thumbnails[key]
+class _Thumbnails(dict[str, str | None]):
+    """Small copies by path; each picture is read once."""
+
+    def __init__(self, side: int) -> None:
+        super().__init__()
+        self.side = side
+
+    def __missing__(self, path: str) -> str | None:
+        self[path] = thumbnail(path, self.side)
+        return self[path]
+
+
+def _tile(entry: Mapping[str, Any], thumbnails: _Thumbnails, below: str, kind: str = "") -> str:
+    path = entry.get("picture")
+    name = escape(Path(str(path)).name if path is not None else entry.get("name") or "no picture")
+    source = None if path is None else thumbnails[str(path)]
     inside = f'<img src="{source}" alt="{name}">' if source else f'<span class="lost">{name}</span>'
     return f'<figure class="tile {kind}"><div class="frame">{inside}</div><figcaption>{below}</figcaption></figure>'
 
 
-def _query(entry: Mapping[str, Any], thumbnails: dict[str, str | None]) -> str:
+def _told(entry: Mapping[str, Any], language: str) -> str:
+    """A picture that there is no file of: a caption of it, and its name."""
+    text = entry.get("text")
+    said = words(text, language) if text else ""
+    return f'{said}<span class="code">{escape(entry.get("name") or "no picture")}</span>'
+
+
+def _query(entry: Mapping[str, Any], thumbnails: _Thumbnails) -> str:
     """A caption, the five pictures found for it and, where it is not among them, the right one."""
     hits = entry.get("hits") or []
-    tiles = []
-    for hit in hits:
-        below = _mark(hit.get("correct")) + _score(hit)
-        tiles.append(_tile(hit.get("picture"), thumbnails, below, "right" if hit.get("correct") else ""))
-    if entry.get("answer") is not None and not any(hit.get("correct") for hit in hits):
-        tiles.append(_tile(entry["answer"], thumbnails, "answer", "answer"))
     language = str(entry.get("language") or "")
-    facts = [escape(language_name(language))] if language else []
-    facts += [f"rank {entry['rank']:,}"] if isinstance(entry.get("rank"), int) else []
+    if hits and all(hit.get("picture") is None and hit.get("name") for hit in hits):
+        lines = [
+            f"<li{_framed(hit)}>{_mark(hit.get('correct'))}<div>{_told(hit, language)}</div>{_score(hit)}</li>"
+            for hit in hits
+        ]
+        if entry.get("name") and not any(hit.get("correct") for hit in hits):
+            name = f'<span class="code">{escape(entry["name"])}</span>'
+            lines.append(f'<li class="answer"><span class="code">answer</span>{name}</li>')
+        found = f'<ol class="told">{"".join(lines)}</ol>'
+    else:
+        tiles = []
+        for hit in hits:
+            below = _mark(hit.get("correct")) + _score(hit)
+            tiles.append(_tile(hit, thumbnails, below, "right" if hit.get("correct") else ""))
+        if entry.get("answer") is not None and not any(hit.get("correct") for hit in hits):
+            tiles.append(_tile({"picture": entry["answer"]}, thumbnails, "answer", "answer"))
+        found = f'<div class="tiles">{"".join(tiles)}</div>'
     return (
         f'<article class="query"><div class="ask">{words(entry.get("text", ""), language)}'
-        f'<p class="facts">{" · ".join(facts)}</p></div><div class="tiles">{"".join(tiles)}</div></article>'
+        f"{_facts(entry)}</div>{found}</article>"
     )
 
 
-def _described(entry: Mapping[str, Any], thumbnails: dict[str, str | None]) -> str:
-    """A picture and the five captions found for it."""
+def _framed(hit: Mapping[str, Any]) -> str:
+    return ' class="right"' if hit.get("correct") else ""
+
+
+def _facts(entry: Mapping[str, Any]) -> str:
+    """ "Arabic (ar) · rank 7"."""
+    language = str(entry.get("language") or "")
+    facts = [escape(language_name(language))] if language else []
+    facts += [f"rank {entry['rank']:,}"] if isinstance(entry.get("rank"), int) else []
+    return f'<p class="facts">{" · ".join(facts)}</p>'
+
+
+def _described(entry: Mapping[str, Any], thumbnails: _Thumbnails) -> str:
+    """A picture and the five captions found for it; where all are of one language, one of its own if none is right."""
+    language = str(entry.get("language") or "")
+    captions = entry.get("captions") or []
     lines = []
-    for caption in entry.get("captions") or []:
-        code = escape(caption.get("language") or "")
+    for caption in captions:
+        code = "" if language else f'<span class="code">{escape(caption.get("language") or "")}</span>'
         lines.append(
-            f'<li>{_mark(caption.get("correct"))}<span class="code">{code}</span>'
+            f"<li>{_mark(caption.get('correct'))}{code}"
             f"{words(caption.get('text', ''), caption.get('language'))}{_score(caption)}</li>"
         )
-    picture = _tile(entry.get("picture"), thumbnails, "")
-    return f'<article class="described">{picture}<ol>{"".join(lines)}</ol></article>'
+    untold = entry.get("picture") is None and entry.get("name")
+    picture = f'<div class="tile told">{_told(entry, language)}</div>' if untold else _tile(entry, thumbnails, "")
+    missed = ""
+    if language and entry.get("text") and not untold and not any(caption.get("correct") for caption in captions):
+        missed = f'<p class="missed"><span class="code">answer</span>{words(entry["text"], language)}</p>'
+    facts = _facts(entry) if language else ""
+    kind = "described one" if language else "described"
+    return f'<article class="{kind}">{picture}<div>{facts}<ol>{"".join(lines)}</ol>{missed}</div></article>'
 
 
-def picture_sheet(sheet: Sequence[Mapping[str, Any]]) -> str:
-    """HTML for both directions, in the order given; an empty text for an empty sheet."""
-    thumbnails: dict[str, str | None] = {}
+def picture_sheet(sheet: Sequence[Mapping[str, Any]], side: int = SIDE) -> str:
+    """HTML for both directions, in the order given; an empty text for an empty sheet. `side` is of the thumbnails."""
+    asked, described = sheet_parts(sheet, side)
+    parts = []
+    if asked:
+        parts += ["<h3>Words → pictures</h3>", asked]
+    if described:
+        parts += ["<h3>Picture → words</h3>", described]
+    return "\n".join(parts)
+
+
+def sheet_parts(sheet: Sequence[Mapping[str, Any]], side: int = SIDE) -> tuple[str, str]:
+    """The captions with their pictures, and the pictures with their captions, each as HTML."""
+    thumbnails = _Thumbnails(side)
     asked, described = [], []
     with bar("picture sheet", len(sheet)) as progress:
         for entry in sheet:
@@ -107,9 +164,7 @@ def picture_sheet(sheet: Sequence[Mapping[str, Any]]) -> str:
             else:
                 asked.append(_query(entry, thumbnails))
             progress.advance()
-    parts = []
-    if asked:
-        parts += ["<h3>Words → pictures</h3>", '<div class="queries">', *asked, "</div>"]
-    if described:
-        parts += ["<h3>Picture → words</h3>", '<div class="descriptions">', *described, "</div>"]
-    return "\n".join(parts)
+    return (
+        "\n".join(['<div class="queries">', *asked, "</div>"]) if asked else "",
+        "\n".join(['<div class="descriptions">', *described, "</div>"]) if described else "",
+    )

@@ -6,10 +6,17 @@ from groundling.errors import UserError, did_you_mean
 from groundling.settings import check
 from groundling.systems.bag import Bag
 from groundling.systems.base import System, Towers
+from groundling.systems.bert_gru import BertGRU
+from groundling.systems.clmr import CLMR
 from groundling.systems.lessons import Lessons
+from groundling.systems.liwe import LIWE
+from groundling.systems.parallel import Parallel
+from groundling.systems.pivot import Pivot
 from groundling.systems.vse import VSE
 
-SYSTEMS: dict[str, type[System]] = {system.name: system for system in (VSE, Lessons, Bag)}
+SYSTEMS: dict[str, type[System]] = {
+    system.name: system for system in (VSE, Lessons, Bag, CLMR, LIWE, BertGRU, Pivot, Parallel)
+}
 
 
 def get(name: str) -> type[System]:

@@ -37,6 +37,11 @@ class System(ABC):
     def __init__(self, settings: all_settings.Settings) -> None:
         self.settings = settings
 
+    @property
+    def similarity(self) -> str:
+        """How its captions and pictures are compared: "cosine", or "order" (see `towers.similarity`)."""
+        return "cosine"
+
     @abstractmethod
     def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
         """Built from the captions of `corpus`, which are training captions only."""

@@ -17,10 +17,13 @@ def vocabularies(corpus: Corpus, minimum_count: int, segmentation: str) -> dict[
     return {code: {word for word, n in found.items() if n >= minimum_count} for code, found in counts.items()}
 
 
-def overlap(corpus: Corpus, minimum_count: int = 4, segmentation: str | None = None) -> dict[str, Any]:
+def overlap(
+    corpus: Corpus, minimum_count: int = 4, segmentation: str | None = None, symbols: int = 0
+) -> dict[str, Any]:
     """Sizes of the vocabularies, their sum and union, and the Jaccard coefficient |A ∩ B| / |A ∪ B| of each pair.
 
-    Text that its publisher tokenised (the corpus knows) is split at spaces only, unless told otherwise.
+    Text that its publisher tokenised (the corpus knows) is split at spaces only, unless told otherwise. `symbols` is
+    the number of special symbols (padding, unknown word, …) that count as words of every language in the coefficients.
     """
     found = vocabularies(corpus, minimum_count, segmentation or corpus.info.get("segmentation", "script"))
     union: set[str] = set().union(*found.values())
@@ -29,7 +32,8 @@ def overlap(corpus: Corpus, minimum_count: int = 4, segmentation: str | None = N
         "sum": sum(map(len, found.values())),
         "union": len(union),
         "jaccard": {
-            f"{one}-{other}": len(found[one] & found[other]) / max(1, len(found[one] | found[other]))
+            f"{one}-{other}": (len(found[one] & found[other]) + symbols)
+            / max(1, len(found[one] | found[other]) + symbols)
             for one, other in combinations(found, 2)
         },
     }

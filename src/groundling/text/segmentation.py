@@ -5,6 +5,7 @@ Scripts that put no spaces between words (Chinese, Japanese, Thai, Lao, Khmer, B
 """
 
 import functools
+import sys
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -97,4 +98,10 @@ SEGMENTERS: dict[str, Callable[[str, str], list[str]]] = {
 
 def words(text: str, language: str = "", segmentation: str = "script") -> list[str]:
     """Normalised words of a caption."""
-    return SEGMENTERS[segmentation](normalise(text, language), language)
+    return list(_words(text, language, segmentation))
+
+
+# A training goes through its captions at least twice, a table of trainings hundreds of times; equal words are kept once.
+@functools.lru_cache(maxsize=2**18)
+def _words(text: str, language: str, segmentation: str) -> tuple[str, ...]:
+    return tuple(map(sys.intern, SEGMENTERS[segmentation](normalise(text, language), language)))

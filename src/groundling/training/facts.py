@@ -9,24 +9,39 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 import groundling
+from groundling.batches import TrainingData
 from groundling.corpus import Corpus
+from groundling.evaluation.parameters import count, totals
 from groundling.settings import Recipe
+from groundling.systems import Towers
 from groundling.training.checkpoint import Progress
 
 
 def facts(
-    recipe: Recipe, towers: nn.Module, corpus: Corpus, device: torch.device, precision: str, at: Progress
+    recipe: Recipe,
+    towers: Towers,
+    corpus: Corpus,
+    data: TrainingData,
+    device: torch.device,
+    precision: str,
+    at: Progress,
 ) -> dict[str, Any]:
+    """`parameters` are those that the model needs at test time; `parameters_by_part` add up to them."""
+    first = torch.zeros(1, dtype=torch.int64, device=device)
+    parts = count(towers, *data.captions(first, int(data.lengths[0])), data.features[:1])
+    sums = totals(parts)
     return {
         "name": recipe.name,
         "system": recipe.system.get("name", "lessons"),
         "corpus": corpus.name,
         "languages": corpus.all_languages(),
         "seed": recipe.training.seed,
-        "parameters": sum(parameter.numel() for parameter in towers.parameters()),
+        "parameters": sums["test_time"],
+        "trainable_parameters": sums["trainable"],
+        "word_parameters": sums["for_words"],
+        "parameters_by_part": {part.name: part.test_time for part in parts},
         "steps": at.step,
         "best_step": at.best_step,
         "best_score": at.best_score,
@@ -43,7 +58,8 @@ def facts(
 def command() -> str | None:
     """The command line that made the run; None where groundling is used as a library."""
     program, *arguments = sys.argv
-    return shlex.join(["groundling", *arguments]) if Path(program).name == "groundling" else None
+    here = Path(program).name in ("groundling", "__main__.py")
+    return shlex.join(["groundling", *arguments]) if here else None
 
 
 def device_name(device: torch.device) -> str:

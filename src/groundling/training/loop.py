@@ -52,7 +52,7 @@ def train(
     towers = system.towers(tokeniser, train_set.features.shape[1]).to(where)
     data = TrainingData.build(train_set.corpus, train_set.features, tokeniser, where)
     dev = TrainingData.build(dev_set.corpus.queries(recipe.evaluation.captions), dev_set.features, tokeniser, where)
-    validate = Validation(dev, precision, settings.score)
+    validate = Validation(dev, precision, settings.score, system.similarity)
     sampler = system.sampler(data, settings)
     optimiser = make_optimiser(towers, settings.learning_rate, settings.weight_decay, where)
     at = checkpoint.Progress(sampler=sampler.state)
@@ -64,6 +64,8 @@ def train(
         write_json(run.tokeniser_file, tokeniser.to_json())
     step = fastest(EagerStep(system, towers, data, optimiser, settings.clip, precision))
 
+    epoch = max(1, len(data.lengths) // settings.batch_size)
+    every = epoch if settings.validate_every == "epoch" else settings.validate_every
     started, saved = time.monotonic() - at.seconds, time.monotonic()
     logged, total_loss = at.step, torch.zeros((), device=where)
     rate = 0.0
@@ -77,7 +79,7 @@ def train(
                 set_learning_rate(optimiser, rate)
             total_loss += step(sampler.batch(at.step), at.step)
             at.step += 1
-            validating = at.step % settings.validate_every == 0 or at.step == settings.maximum_steps
+            validating = at.step % every == 0 or at.step == settings.maximum_steps
 
             if at.step % LOG_EVERY == 0 or validating:
                 loss = float(total_loss) / (at.step - logged)
@@ -102,7 +104,7 @@ def train(
                 saved = time.monotonic()
 
     at.seconds = time.monotonic() - started
-    write_json(run.facts_file, facts(recipe, towers, train_set.corpus, where, precision, at))
+    write_json(run.facts_file, facts(recipe, towers, train_set.corpus, data, where, precision, at))
     run.checkpoint_file.unlink(missing_ok=True)
     return run
 

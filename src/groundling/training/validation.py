@@ -10,7 +10,8 @@ from groundling.corpus import Corpus
 from groundling.errors import UserError, did_you_mean
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
-from groundling.model import encode_captions, encode_pictures
+from groundling.evaluation.scores import SCORES
+from groundling.model import encode_captions, encode_pictures, spell_words
 from groundling.systems import Towers
 
 
@@ -20,11 +21,13 @@ class Validation:
 
     Attributes:
         score: "all" for the sum over all languages, or the code of the one language that counts.
+        similarity: how the system compares captions and pictures.
     """
 
     data: TrainingData
     precision: str
     score: str
+    similarity: str = "cosine"
 
     def __post_init__(self) -> None:
         if self.score != "all" and self.score not in self.data.codes:
@@ -37,14 +40,17 @@ class Validation:
         device = self.data.features.device
         was_training = towers.training
         pictures = encode_pictures(towers, self.data.features, device, precision=self.precision)
-        data = self.data
+        data, words = self.data, None
+        if data.spellings is not None:  # each word once
+            words = spell_words(towers, data.spellings, device, self.precision)
         captions = encode_captions(
-            towers, data.ids, data.device_lengths, device, self.precision, batch_size=1024, spellings=data.spellings
+            towers, data.ids, data.device_lengths, device, self.precision, batch_size=1024, words=words
         )
         by_language = {}
         for number, code in enumerate(self.data.codes):
             rows = np.flatnonzero(self.data.languages == number)
-            found = ranks(pictures, captions[torch.from_numpy(rows).to(device)], self.data.owners[rows])
+            chosen, owners = captions[torch.from_numpy(rows).to(device)], self.data.owners[rows]
+            found = ranks(pictures, chosen, owners, score=SCORES[self.similarity])
             by_language[code] = float(recalls(found)["rsum"])
         towers.train(was_training)
         return (sum(by_language.values()) if self.score == "all" else by_language[self.score]), by_language

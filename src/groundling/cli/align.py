@@ -1,0 +1,132 @@
+"""groundling align"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from groundling.cli.output import AsJson, Device, print_json, print_table
+from groundling.cli.words import MaxWords, warn_of_problems
+
+METHODS = "procrustes or rcsls."
+
+
+def align(
+    source: Annotated[Path, typer.Argument(help="Word vectors to map: .vec, .vec.gz, .bin or .safetensors.")],
+    target: Annotated[Path, typer.Argument(help="Word vectors of the language to map them to.")],
+    dictionary: Annotated[
+        str, typer.Option(help="Pairs of words (.gz too), or `identical`: words that both languages write alike.")
+    ],
+    method: Annotated[str, typer.Option(help=METHODS)] = "rcsls",
+    test: Annotated[
+        Path | None, typer.Option(help="Pairs to test on; a fifth of the dictionary's words when left out.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for the map, the mapped vectors and the result.")
+    ] = None,
+    max_words: MaxWords = 200_000,
+    iterations: Annotated[int, typer.Option(min=1, help="Steps of RCSLS.")] = 10,
+    learning_rate: Annotated[float, typer.Option(help="First step size of RCSLS.")] = 1.0,
+    neighbours: Annotated[int, typer.Option(min=1, help="Nearest neighbours for RCSLS and CSLS.")] = 10,
+    max_neg: Annotated[
+        int | None, typer.Option(min=1, help="RCSLS looks for neighbours among the first so many words; all.")
+    ] = None,
+    spectral: Annotated[
+        bool, typer.Option("--spectral", help="Keep RCSLS's map from making any vector longer.")
+    ] = False,
+    order: Annotated[
+        str, typer.Option(help="Of the dictionary: as-written, swapped, or auto: whichever fits more words.")
+    ] = "auto",
+    seed: Annotated[int, typer.Option(min=0, help="Of the words that are drawn for the test.")] = 0,
+    half: Annotated[bool, typer.Option("--half", help="Store mapped vectors in float16.")] = False,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Map the words of one language into the space of another with a bilingual dictionary.
+
+    Prints how often a right translation is the nearest, or among the 5 or 10 nearest words of the other language, for
+    words that were not learned from: by cosine (nn) and by CSLS.
+    """
+    from groundling.devices import pick_device
+    from groundling.errors import UserError, did_you_mean
+    from groundling.settings import check
+    from groundling.words import alignment, storage
+    from groundling.words.dictionary import identical, read_pairs
+
+    if order not in ("auto", "as-written", "swapped"):
+        raise UserError(f'--order: "{order}"{did_you_mean(order, ("auto", "as-written", "swapped"))}')
+    values = {
+        "method": method,
+        "iterations": iterations,
+        "learning_rate": learning_rate,
+        "neighbours": neighbours,
+        "max_neg": max_neg,
+        "spectral": spectral,
+        "seed": seed,
+    }
+    settings = check(alignment.AlignSettings, values, "groundling align")
+    if out is not None and out.exists() and not out.is_dir():
+        raise UserError(f"{out}: is a file, where a folder is needed; choose another name")
+    place = pick_device(device)
+    words_a, problems_a = storage.read(source, max_words)
+    words_b, problems_b = storage.read(target, max_words)
+    alignment.check_sizes(words_a, words_b)
+    problems = [problems_a, problems_b]
+    if dictionary == "identical":
+        pairs = identical(words_a, words_b)
+    else:
+        pairs, more = read_pairs(Path(dictionary))
+        problems.append(more)
+    test_pairs = None
+    if test is not None:
+        test_pairs, more = read_pairs(test)
+        problems.append(more)
+    prepared = alignment.prepare_pairs(pairs, test_pairs, words_a, words_b, settings, order)  # type: ignore[arg-type]
+    warn_of_problems(problems)
+    found = alignment.align(words_a, words_b, prepared, settings, place)
+    result = {
+        "precision": found.precision,
+        "objective": found.objective,
+        "coverage": found.coverage,
+        "method": method,
+        "words": {"source": len(words_a), "target": len(words_b), "dimensions": words_a.dimensions},
+    }
+    if out is not None:
+        _write(out, words_a, found, half, {**result, "source": str(source), "target": str(target)})
+    if as_json:
+        return print_json(result)
+    _show(result, source, target)
+    if out is not None:
+        print(f"Written to {out}: map.safetensors, aligned.safetensors, alignment.json")
+
+
+def _write(out: Path, vectors: Any, found: Any, half: bool, result: dict[str, Any]) -> None:
+    from groundling.files import write_json
+    from groundling.words import storage
+
+    found.word_map.save(out / "map.safetensors")
+    storage.save(out / "aligned.safetensors", found.word_map.apply(vectors), half)
+    write_json(out / "alignment.json", result)
+
+
+def _show(result: dict[str, Any], source: Path, target: Path) -> None:
+    from groundling.report.table import Column, Table
+
+    coverage = result["coverage"]
+    given, tested, trained = coverage["dictionary"], coverage["tested"], coverage["train"]
+    columns = [Column("retrieval by", text=True), *(Column(f"P@{depth}", best="high") for depth in ("1", "5", "10"))]
+    names = {"nn": "cosine (nn)", "csls": "CSLS"}
+    rows: list[list[str | float]] = [
+        [names[key], *(100 * value for value in found.values())] for key, found in result["precision"].items()
+    ]
+    notes = [
+        f"{given['covered']:,} of {given['pairs']:,} pairs have vectors in both languages"
+        + (" (dictionary turned round)." if given["swapped"] else "."),
+        f"Learned from {trained['pairs']:,} pairs, tested on {tested['source_words']:,} other words "
+        f"({tested['pairs']:,} pairs), percent.",
+    ]
+    if coverage.get("left_out_because_tested"):
+        notes.append(f"{coverage['left_out_because_tested']:,} pairs were not learned from: their words are tested.")
+    if result["method"] == "rcsls":
+        notes.append("Objective: " + " ".join(f"{value:.4f}" for value in result["objective"]))
+    print_table(Table(f"{source.name} → {target.name}, {result['method']}", columns, rows, notes))

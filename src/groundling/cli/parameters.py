@@ -1,0 +1,120 @@
+"""groundling parameters"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from groundling.cli.output import AsJson, Data, print_json, print_table
+
+
+def parameters(
+    runs: Annotated[list[Path] | None, typer.Argument(help="Folders of trained runs.")] = None,
+    table: Annotated[
+        bool,
+        typer.Option(
+            "--table",
+            help="Instead of runs: LIWE, CLMR and BERT+GRU at the sizes of Wehrmann et al. 2019 (supplement, Table 1), "
+            "beside the numbers printed there.",
+        ),
+    ] = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """How many parameters a model has, by part: those that are trained, and those it needs to answer.
+
+    Only what runs is counted. For its word vectors also how many times smaller they are than a word table for the same
+    training captions, the "reduction" of papers.
+    """
+    from groundling.errors import UserError
+
+    if bool(runs) == table:
+        raise UserError("name one or more runs, or ask for the published ones with --table alone")
+    if table:
+        return _published(as_json)
+    from groundling.evaluation.parameters import describe
+    from groundling.model import Model
+
+    described = [{"run": str(run), **describe(Model.load(run, "cpu"), data)} for run in runs or []]
+    if as_json:
+        return print_json(described)
+    for one in described:
+        _show(one)
+    if len(described) > 1:
+        _compare(described)
+
+
+def _show(one: dict[str, Any]) -> None:
+    from groundling.report.tables import Column, Table
+
+    columns = [Column("part", text=True), Column("trained", decimals=0), Column("at test time", decimals=0)]
+    rows = [[part["name"], part["trainable"], part["test_time"]] for part in one["parts"]]
+    for_words = [part for part in one["parts"] if part["for_words"]]
+    foot = [
+        ["all", one["trainable"], one["test_time"]],
+        ["of which for words", sum(part["trainable"] for part in for_words), one["for_words"]],
+    ]
+    print_table(Table(f"Parameters of {one['run']} ({one['system']})", columns, rows, [_note(one)], foot))
+
+
+def _note(one: dict[str, Any]) -> str:
+    if "problem" in one:
+        return f"No word table to compare with: {one['problem']}."
+    table = one["word_table"]
+    return (
+        f"A word table for the same captions has {table['words']:,} × {table['dimensions']} = {table['parameters']:,} "
+        f"parameters, {_times(one['reduction'])} those for words here."
+    )
+
+
+def _compare(described: list[dict[str, Any]]) -> None:
+    from groundling.report.tables import Column, Table
+
+    columns = [Column("run", text=True), Column("system", text=True), Column("trained", decimals=0)]
+    columns += [Column("at test time", decimals=0), Column("for words", decimals=0), Column("reduction")]
+    rows = [
+        [
+            one["run"],
+            one["system"],
+            one["trainable"],
+            one["test_time"],
+            one["for_words"],
+            _times(one.get("reduction")),
+        ]
+        for one in described
+    ]
+    print_table(Table("Parameters", columns, rows, ["Reduction: a word table for the same captions / for words."]))
+
+
+def _published(as_json: bool) -> None:
+    from groundling.evaluation.liwe_table import NOTES, liwe_table
+    from groundling.report.tables import Column, Table
+
+    rows = liwe_table()
+    if as_json:
+        return print_json(rows)
+    columns = [Column("", text=True)]
+    for group in ("ours", "with biases, as published"):
+        columns += [Column("parameters", group), Column("reduction", group)]
+    columns += [Column("millions", "published"), Column("reduction", "published")]
+    lines = [
+        [
+            row["name"],
+            row["parameters"],
+            _times(row["reduction"]),
+            row["parameters_with_biases"],
+            _times(row["reduction_with_biases"]),
+            f"{row['published_millions']:.1f}M",
+            _times(row["published_reduction"]),
+        ]
+        for row in rows
+    ]
+    title = "Parameters of word vectors (Wehrmann et al. 2019, supplement, Table 1)"
+    print_table(Table(title, columns, lines, NOTES))
+
+
+def _times(factor: float | None) -> str | None:
+    """46×, 0.08×"""
+    if factor is None:
+        return None
+    return f"{factor:.0f}×" if factor >= 1 else f"{factor:.2f}×"

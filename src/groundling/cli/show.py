@@ -1,0 +1,51 @@
+"""groundling show"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from groundling.cli.output import AsJson, Data, Device, print_json, warn_of_skipped
+
+
+def show(
+    run: Annotated[Path, typer.Argument(help="The folder of a trained run.")],
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Show captions in this language (repeatable), trained on or not; those of the run when left out."
+        ),
+    ] = None,
+    pictures: Annotated[int, typer.Option(min=0, max=50, help="Pictures with the captions found for them.")] = 8,
+    queries: Annotated[int, typer.Option(min=0, max=50, help="Captions with the pictures found for them.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed draws others.")] = 0,
+    photos: Annotated[
+        Path | None, typer.Option(help="A folder of picture files by name, where the corpus has only features.")
+    ] = None,
+    split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The page; RUN/show.html when left out.")] = None,
+    data: Data = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """One HTML page to look at: pictures with the captions found for them, captions with the pictures found for them.
+
+    Drawn at random, not chosen. Pictures are in the page, small; it needs nothing beside it.
+    """
+    from groundling.errors import UserError
+    from groundling.report.show import show_run
+
+    if split not in ("train", "dev", "test"):
+        raise UserError(f'--split: "{split}" is not train, dev or test')
+    if photos is not None and not photos.is_dir():
+        raise UserError(f"--photos {photos}: no such folder")
+    if not pictures and not queries:
+        raise UserError("--pictures 0 and --queries 0 leave nothing to show")
+    page = out or run / "show.html"
+    if page.is_dir():
+        raise UserError(f"--out {page}: a folder, where the name of a page is needed")
+    result = show_run(run, page, language, pictures, queries, seed, photos, split, data, device)
+    if as_json:
+        return print_json(result)
+    warn_of_skipped(result["skipped"])
+    print(f"Page: {page}")

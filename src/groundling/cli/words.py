@@ -1,0 +1,154 @@
+"""groundling words train | inspect | reduce"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from groundling.cli.output import AsJson, Data, print_json, print_table
+
+if TYPE_CHECKING:
+    from groundling.words.problems import Problems
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+Vectors = Annotated[Path, typer.Argument(help="Word vectors: .vec, .vec.gz, fastText .bin or .safetensors.")]
+MaxWords = Annotated[int, typer.Option(min=1, help="Read the first (most frequent) so many words.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="A .safetensors file (keeps subwords), .vec or .vec.gz.")]
+Half = Annotated[bool, typer.Option("--half", help="Store float16: half the size.")]
+
+
+def warn_of_problems(found: Sequence["Problems"]) -> None:
+    """What had to be left out is never left out in silence."""
+    for problems in found:
+        for sentence in [*problems.notes, *problems.sentences[:5]]:
+            typer.echo(sentence, err=True)
+        if problems.total:
+            kinds = ", ".join(f"{count:,} {kind}" for kind, count in problems.counts.most_common())
+            typer.echo(f"{problems.path}: {problems.total:,} lines left out ({kinds})", err=True)
+
+
+@app.command("train")
+def train(
+    corpus: Annotated[str, typer.Argument(help="A corpus by name, a corpus folder, or a captions table.")],
+    language: Annotated[str, typer.Option("--language", "-l", help="The language to train vectors of, by its code.")],
+    out: Out,
+    dimensions: Annotated[int, typer.Option(help="Numbers per word.")] = 300,
+    epochs: Annotated[int, typer.Option(help="Passes over the captions.")] = 20,
+    window: Annotated[int, typer.Option(help="Words on each side that a word has to predict.")] = 5,
+    minimum_count: Annotated[int, typer.Option(help="Rarer words get no vector of their own, only subwords.")] = 2,
+    shortest: Annotated[int, typer.Option(help="Letters of the shortest piece of a word.")] = 3,
+    longest: Annotated[int, typer.Option(help="Letters of the longest piece of a word.")] = 6,
+    buckets: Annotated[int, typer.Option(help="Rows that pieces of words are hashed into.")] = 200_000,
+    segmentation: Annotated[
+        str | None, typer.Option(help="script, whitespace or dictionary; what the corpus says, else script.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the vectors' first values and the negative samples.")] = 0,
+    half: Half = False,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train subword vectors on the training captions of one language (needs the extra `words`)."""
+    from groundling.corpus import catalogue
+    from groundling.errors import UserError, did_you_mean
+    from groundling.settings import check
+    from groundling.text.segmentation import SEGMENTERS
+    from groundling.words import storage, training
+
+    if segmentation is not None and segmentation not in SEGMENTERS:
+        raise UserError(f'--segmentation: "{segmentation}"{did_you_mean(segmentation, SEGMENTERS)}')
+    storage.check_name(out)
+    values = {
+        "dimensions": dimensions,
+        "epochs": epochs,
+        "window": window,
+        "minimum_count": minimum_count,
+        "shortest": shortest,
+        "longest": longest,
+        "buckets": buckets,
+        "seed": seed,
+    }
+    settings = check(training.WordSettings, values, "groundling words train")
+    captions = training.sentences(catalogue.load(corpus, data=data), language, segmentation)
+    vectors = training.train(captions, settings)
+    storage.write(out, vectors, half)
+    facts = {"captions": len(captions), **_facts(vectors, out)}
+    if as_json:
+        return print_json(facts)
+    print(f"{facts['words']:,} words of {facts['captions']:,} captions, written to {out}{_about_subwords(facts)}")
+
+
+@app.command("inspect")
+def inspect(
+    file: Vectors,
+    nearest: Annotated[
+        list[str] | None, typer.Option("--nearest", "-n", help="Show the words nearest to this.")
+    ] = None,
+    max_words: MaxWords = 200_000,
+    as_json: AsJson = False,
+) -> None:
+    """How many words and dimensions a file has, what is wrong with it, and which words are near to each other."""
+    from groundling.words import storage
+    from groundling.words.similar import similar
+
+    vectors, problems = storage.read(file, max_words)
+    near = {word: similar(vectors, word) for word in nearest or []}
+    facts = {**_facts(vectors, file), **problems.to_json()}
+    if as_json:
+        listed = {word: None if found is None else [list(pair) for pair in found] for word, found in near.items()}
+        return print_json({**facts, "nearest": listed})
+    warn_of_problems([problems])
+    print(f"{facts['words']:,} words, {facts['dimensions']} dimensions{_about_subwords(facts)}")
+    for word, found in near.items():
+        if found is None:
+            typer.echo(f'"{word}" has no vector here', err=True)
+        else:
+            known = "" if word in vectors else " (not listed; from its pieces)"
+            print(f"{word}{known}: " + ", ".join(f"{other} {score:.2f}" for other, score in found))
+
+
+@app.command("reduce")
+def reduce_vectors(
+    file: Vectors,
+    dimensions: Annotated[int, typer.Option(min=1, help="Principal components to keep.")],
+    out: Out,
+    max_words: MaxWords = 200_000,
+    half: Half = False,
+    as_json: AsJson = False,
+) -> None:
+    """Fewer dimensions by principal components, words and subwords alike."""
+    from groundling.words import storage
+    from groundling.words.reduction import reduce
+
+    storage.check_name(out)
+    vectors, problems = storage.read(file, max_words)
+    warn_of_problems([problems])
+    reduced, kept = reduce(vectors, dimensions)
+    storage.write(out, reduced, half)
+    if as_json:
+        return print_json({**_facts(reduced, out), "variance_kept": kept})
+    from groundling.report.table import Column, Table
+
+    columns = [Column("", text=True), Column("words", decimals=0), Column("dimensions", decimals=0)]
+    rows: list[list[str | int]] = [
+        [file.name, len(vectors), vectors.dimensions],
+        [out.name, len(reduced), reduced.dimensions],
+    ]
+    note = f"{100 * kept:.1f}% of the variance kept. Written to {out}."
+    print_table(Table("", columns, rows, [note]))
+
+
+def _facts(vectors: Any, path: Path) -> dict[str, Any]:
+    found = {"file": str(path), "words": len(vectors), "dimensions": vectors.dimensions, "subwords": None}
+    keeps_subwords = path.suffix in (".bin", ".safetensors")
+    if vectors.subwords is not None and keeps_subwords:
+        subwords = vectors.subwords
+        found["subwords"] = {"rows": len(subwords.table), "shortest": subwords.shortest, "longest": subwords.longest}
+    return found
+
+
+def _about_subwords(facts: dict[str, Any]) -> str:
+    if facts["subwords"] is None:
+        return ", no subwords"
+    return ", {rows:,} subwords of {shortest} to {longest} letters".format(**facts["subwords"])

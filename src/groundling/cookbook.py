@@ -1,0 +1,89 @@
+"""Recipes and tables that come with groundling, by name, and those of your own, by file."""
+
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from groundling.errors import UserError, did_you_mean
+from groundling.settings import read_yaml
+
+TABLE_KEYS = ("rows", "overlap", "like")  # a YAML file with one of these is a table; all others are recipes
+
+
+def builtin() -> dict[str, Path]:
+    """Recipes that come with groundling: `emoji/demo` → its file."""
+    folder = Path(str(resources.files("groundling"))) / "recipes"
+    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.yaml"))}
+
+
+def find(name: str) -> Path:
+    """The file of a recipe given by path or by name."""
+    if name.endswith((".yaml", ".yml")):
+        return Path(name)
+    known = builtin()
+    if name not in known:
+        raise UserError(f'no recipe is called "{name}"{did_you_mean(name, known)}')
+    return known[name]
+
+
+def is_table(values: dict[str, Any]) -> bool:
+    return any(key in values for key in TABLE_KEYS)
+
+
+def tables(name: str) -> list[str]:
+    """The name itself, or, where it is a folder of recipes such as `lessons`, the names of all tables in it."""
+    known = builtin()
+    if name in known or name.endswith((".yaml", ".yml")):
+        return [name]
+    inside = [key for key, path in known.items() if key.startswith(f"{name}/") and is_table(read_yaml(path))]
+    if not inside:
+        folders = [f"{key.rsplit('/', 1)[0]}" for key in known if "/" in key]
+        raise UserError(f'no table is called "{name}"{did_you_mean(name, [*known, *folders])}')
+    return inside
+
+
+def read_table(name: str) -> dict[str, Any]:
+    """The settings of a table. With `like`, those of another table, changed by what this one says.
+
+    `corpora` then puts other corpora in the place of those the other table names, `without` leaves out rows.
+    """
+    values = read_yaml(find(name))
+    if not is_table(values):
+        raise UserError(f"{name} is one recipe; train it with `groundling train {name}`")
+    if "like" not in values:
+        return values
+    like = values.pop("like")
+    if not isinstance(like, str) or find(like).resolve() == find(name).resolve():
+        raise UserError(f"{name}: like: the name of another table is needed")
+    corpora = values.pop("corpora", {})
+    if not isinstance(corpora, dict):
+        raise UserError(f"{name}: corpora: a mapping from corpora of {like} to others is needed")
+    without = values.pop("without", [])
+    merged: dict[str, Any] = _merged(_renamed(read_table(like), corpora), values)
+    return {**merged, "rows": _left(merged.get("rows"), without, name)} if without else merged
+
+
+def _left(rows: Any, without: Any, name: str) -> list[Any]:
+    """The rows without those that are named."""
+    names = [row.get("name") for row in rows or [] if isinstance(row, dict)]
+    for gone in without if isinstance(without, list) else [without]:
+        if gone not in names:
+            raise UserError(f'{name}: without: no row is called "{gone}"{did_you_mean(str(gone), map(str, names))}')
+    return [row for row in rows if not (isinstance(row, dict) and row.get("name") in without)]
+
+
+def _merged(old: Any, new: Any) -> Any:
+    """Groups of settings merge key by key; anything else is replaced."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return {**old, **{key: _merged(old[key], value) if key in old else value for key, value in new.items()}}
+
+
+def _renamed(value: Any, names: dict[str, str], below: str = "") -> Any:
+    """The same settings with other names of corpora, wherever settings of a corpus name one."""
+    if isinstance(value, dict):
+        return {key: _renamed(inner, names, f"{below}.{key}") for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_renamed(inner, names, below) for inner in value]
+    in_corpus = any(part.startswith("corpus") for part in below.split("."))
+    return names.get(value, value) if in_corpus and isinstance(value, str) else value

@@ -1,0 +1,162 @@
+"""How many numbers a model has, part by part: those that are trained, and those that it needs to answer.
+
+Only what runs counts: a module that no caption and no picture goes through is left out. Buffers, such as the statistics
+of batch normalisation, are not parameters.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from groundling.dataset import Dataset, load_corpus
+from groundling.errors import UserError
+from groundling.model import Model
+from groundling.systems import Towers
+from groundling.text import WordTokeniser
+from groundling.text.vocabulary import SPECIAL
+
+WORD_DIMENSIONS = 300  # of a word table to compare with, where a system has no size of its own
+
+#: What people call the modules of the towers; those that are not here go by their own names.
+NAMES = {
+    "text.words": "word table",
+    "text.words.characters": "character table",
+    "text.words.maps": "layers from characters to words",
+    "text.words.norms": "layers from characters to words",
+    "text.words.recurrent": "GRU over characters",
+    "text.pieces": "table of words and n-grams",
+    "text.encoder": "pretrained encoder",
+    "text.recurrent": "sentence GRU",
+    "text.sentence": "sentence GRU",
+    "text.project": "sentence projection",
+    "picture.project": "picture projection",
+}
+#: The modules of a text tower that make the vectors of words; a sentence is made from these.
+WORDS = ("text.words", "text.pieces", "text.encoder")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a model.
+
+    Attributes:
+        trainable: parameters that training changes; none where an encoder is frozen.
+        test_time: parameters that are needed to encode captions and pictures.
+        for_words: whether the part belongs to the vectors of words, the part that papers call word embeddings.
+    """
+
+    name: str
+    trainable: int
+    test_time: int
+    for_words: bool
+
+
+@torch.no_grad()
+def count(towers: Towers, entries: Tensor, lengths: Tensor, features: Tensor) -> list[Part]:
+    """The parts of the towers, in their order. One caption and one picture, any at all, show what runs.
+
+    Args:
+        entries, lengths: what the text tower reads, [captions, longest] or, spelled out, [captions, longest, letters].
+        features: what the picture tower reads, [pictures, features].
+    """
+    was_training = towers.training
+    towers.eval()
+    with _Used() as used:
+        towers.text(entries, lengths)
+        towers.picture(features)
+    towers.train(was_training)
+    sizes: dict[tuple[str, bool], list[int]] = {}
+    for path, parameter in towers.named_parameters():
+        runs = id(parameter) in used.parameters
+        if not runs and path.startswith(("text.", "picture.")):
+            continue
+        # What belongs to neither tower (a critic, say) is trained, and left behind when the model is used.
+        sums = sizes.setdefault((_name(path), path.startswith(WORDS)), [0, 0])
+        sums[0] += parameter.numel() * parameter.requires_grad
+        sums[1] += parameter.numel() * runs
+    return [Part(name, trainable, test, words) for (name, words), (trainable, test) in sizes.items()]
+
+
+def count_model(model: Model) -> list[Part]:
+    tokens = model.tokeniser.encode(["a"], ["en"])
+    entries = torch.from_numpy(tokens.ids)
+    if tokens.spellings is not None:
+        entries = torch.from_numpy(tokens.spellings)[entries.long()]
+    where = model.device
+    features = torch.ones(1, model.features, device=where)
+    return count(model.towers, entries.to(where), torch.from_numpy(tokens.lengths).to(where), features)
+
+
+def totals(parts: Iterable[Part]) -> dict[str, int]:
+    parts = list(parts)
+    return {
+        "trainable": sum(part.trainable for part in parts),
+        "test_time": sum(part.test_time for part in parts),
+        "for_words": sum(part.test_time for part in parts if part.for_words),
+    }
+
+
+def describe(model: Model, data: Path | None = None) -> dict[str, Any]:
+    """The parts of a model, their sums, and how its word vectors compare with a word table for the same captions.
+
+    `reduction` is the size of that table over the size of what makes the model's word vectors. Where the captions
+    cannot be read again, and the model has no vocabulary that tells, it is missing and `problem` says why.
+    """
+    parts = count_model(model)
+    sums = totals(parts)
+    result: dict[str, Any] = {"system": model.system.name, "parts": [asdict(part) for part in parts], **sums}
+    try:
+        words = vocabulary_size(model, data)
+    except UserError as error:
+        return {**result, "problem": str(error)}
+    dimensions = int(getattr(model.system.settings, "word_dimensions", WORD_DIMENSIONS))
+    table = {"words": words, "dimensions": dimensions, "parameters": words * dimensions}
+    return {**result, "word_table": table, "reduction": table["parameters"] / max(1, sums["for_words"])}
+
+
+def vocabulary_size(model: Model, data: Path | None = None) -> int:
+    """Rows of a word table for the training captions of a model: its own, or what one would have."""
+    known = model.tokeniser.to_json().get("words")
+    if known is not None:
+        return len(SPECIAL) + len(known)
+    settings = model.recipe.corpus
+    corpus = load_corpus(settings, data)
+    no_features = np.zeros((len(corpus.pictures), 0), dtype=np.float32)
+    trained = Dataset(corpus, no_features).under(settings).split("train").corpus
+    return WordTokeniser.build(trained.texts, trained.languages.tolist(), model.recipe.text).size
+
+
+def _name(path: str) -> str:
+    """The name of the longest beginning of the path that has one."""
+    beginning = path
+    while "." in beginning:
+        beginning = beginning.rpartition(".")[0]
+        if beginning in NAMES:
+            return NAMES[beginning]
+    return path.rpartition(".")[0] or path
+
+
+class _Used(TorchFunctionMode):
+    """Remembers the parameters that any function of torch is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parameters: set[int] = set()
+
+    def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self._look(args)
+        self._look((kwargs or {}).values())
+        return function(*args, **(kwargs or {}))
+
+    def _look(self, values: Iterable[Any]) -> None:
+        for value in values:
+            if isinstance(value, nn.Parameter):
+                self.parameters.add(id(value))
+            elif isinstance(value, list | tuple):
+                self._look(value)

@@ -1,0 +1,124 @@
+"""A model on languages that it was never trained on, and what it can know of them.
+
+Nothing teaches such a language, so that all a model has is what it shares with the trained ones: their script, words
+that are spelled alike, pieces of words. How much that is can be counted before anything is scored.
+"""
+
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from groundling.corpus import Corpus
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.evaluation.models import evaluate_model
+from groundling.files import read_json
+from groundling.model import Model
+from groundling.run import Run
+from groundling.text import Tokeniser
+from groundling.text.hub import HubTokeniser
+from groundling.text.segmentation import words
+
+SAME, NEW = 90.0, 10.0  # percent of letters known from which, and below which, a script counts as known or new
+
+EXPECT = {
+    "known script": "better than chance, the more words or parts of words it shares with the trained languages",
+    "partly known script": "better than chance by what is written in the known part, if anything",
+    "new script": "chance, for no letter of it was met in training",
+    "pretrained encoder": "anything, for it may have met this language before this training",
+}
+
+
+def trained_languages(run: Run, model: Model) -> list[str]:
+    """What the run was trained on; nothing where it is not known, as for an unfinished run on all of a corpus."""
+    facts = read_json(run.facts_file) if run.finished else {}
+    return list(facts.get("languages") or model.recipe.corpus.languages or [])
+
+
+def evaluate_unseen(
+    folder: Path,
+    languages: Sequence[str],
+    split: str = "test",
+    captions: str | None = None,
+    corpus: str | None = None,
+    data: Path | None = None,
+    device: str = "auto",
+    folds: int | None = None,
+) -> dict[str, Any]:
+    """An evaluation as of `evaluate_model`, with `trained_languages` and, by language, what is `known` of it.
+
+    The run's folder is left as it is.
+    """
+    run, model = Run.open(folder), Model.load(folder, device)
+    wanted, trained = sorted(set(languages)), trained_languages(run, model)
+    if not trained:
+        raise UserError(f"{folder}: finish this run before it is asked about other languages than its own")
+    for code in wanted:
+        if code in trained:
+            raise UserError(f'{folder} was trained on "{code}"; unseen are languages other than {", ".join(trained)}')
+    source = model.recipe.corpus.model_copy(update={"languages": wanted})
+    if corpus is not None:
+        source = source.model_copy(update={"name": corpus, "split": None})
+    dataset = Dataset.load(source, model.recipe.features, data)
+    part = dataset.split(split).corpus
+    for code in wanted:
+        if code not in part.languages:
+            raise UserError(f'corpus {part.name} has no captions in "{code}" in split "{split}"')
+    evaluated = evaluate_model(model, dataset, split, captions, folds)
+    known = {code: knowledge(model.tokeniser, evaluated.corpus, code) for code in wanted}
+    return {**evaluated.result, "skipped": list(dataset.skipped), "trained_languages": trained, "known": known}
+
+
+def knowledge(tokeniser: Tokeniser, corpus: Corpus, language: str) -> dict[str, Any]:
+    """How much of a language's captions a model can know, in percent of their running letters and words.
+
+    Returns:
+        `scripts`: the share of each script among the letters. `letters_known`: of letters that the model has met, in
+        its alphabet or in the words of its vocabulary; None for a pretrained encoder. `words_known`: of words in its
+        vocabulary, or (pretrained) of words spelled without an unknown piece; None where a model has no vocabulary.
+        `kind` and `expect`: what follows.
+    """
+    rows = [row for row, code in enumerate(corpus.languages.tolist()) if code == language]
+    saved = tokeniser.to_json()
+    segmentation = saved["settings"]["segmentation"]
+    found = Counter(word for row in rows for word in words(corpus.texts[row], language, segmentation))
+    letters: Counter[str] = Counter()
+    for word, count in found.items():
+        for letter in word:
+            if unicodedata.category(letter).startswith("L"):
+                letters[letter] += count
+    scripts: Counter[str] = Counter()
+    for letter, count in letters.items():
+        scripts[script(letter)] += count
+    result: dict[str, Any] = {"scripts": {name: _share(count, letters) for name, count in scripts.most_common()}}
+    if isinstance(tokeniser, HubTokeniser):
+        spelled = {word for word in found if _spelled(tokeniser, word)}
+        shares = {"letters_known": None, "words_known": _known(found, spelled)}
+        return {**result, **shares, "kind": "pretrained encoder", "expect": EXPECT["pretrained encoder"]}
+    vocabulary = set(saved["words"]) if "words" in saved else None
+    alphabet = set(saved["alphabet"]) if vocabulary is None else {letter for word in vocabulary for letter in word}
+    share = _known(letters, alphabet)
+    kind = "known script" if share >= SAME else "new script" if share < NEW else "partly known script"
+    known_words = None if vocabulary is None else _known(found, vocabulary)
+    return {**result, "letters_known": share, "words_known": known_words, "kind": kind, "expect": EXPECT[kind]}
+
+
+def script(letter: str) -> str:
+    """The script of a letter, from its Unicode name: Latin, Cyrillic, Han, Hiragana …"""
+    first = unicodedata.name(letter, "unknown").replace("-", " ").split()[0].title()
+    return {"Cjk": "Han"}.get(first, first)
+
+
+def _known(found: Counter[str], known: set[str]) -> float:
+    return _share(sum(count for entry, count in found.items() if entry in known), found)
+
+
+def _share(count: int, of: Counter[str]) -> float:
+    return 100 * count / max(1, of.total())
+
+
+def _spelled(tokeniser: HubTokeniser, word: str) -> bool:
+    pieces = tokeniser.pieces
+    return pieces.unk_token_id not in pieces(word, add_special_tokens=False)["input_ids"]

@@ -1,0 +1,51 @@
+"""Tables of vocabularies: how many words languages have and share, beside the published numbers. Nothing is trained."""
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from groundling.corpus import catalogue
+from groundling.errors import UserError
+from groundling.settings import Settings
+from groundling.text.overlap import overlap
+
+
+class PublishedSizes(Settings):
+    corpus: str
+    sum: int = Field(description="the published sum of the languages' vocabularies")
+    union: int = Field(description="the published number of different words")
+
+
+class OverlapSettings(Settings):
+    """A table of the overlap of vocabularies."""
+
+    title: str
+    about: str = ""
+    overlap: str = Field(description="the corpus")
+    languages: list[str] = Field(min_length=2)
+    minimum_count: int = Field(4, ge=1)
+    special_symbols: int = Field(0, ge=0, description="symbols that stand in every vocabulary and count as words")
+    published: dict[str, float] = Field({}, description="pair of languages (en-de) → published Jaccard coefficient")
+    sizes: list[PublishedSizes] = Field([], description="published sizes of vocabularies")
+
+
+def measure(table: OverlapSettings, data: Path | None) -> dict[str, Any]:
+    """The table as plain data, published numbers beside ours."""
+    found = overlap(catalogue.load(table.overlap, data=data), table.minimum_count, symbols=table.special_symbols)
+    pairs = []
+    for place, one in enumerate(table.languages):
+        for other in table.languages[place + 1 :]:
+            key = next((key for key in (f"{one}-{other}", f"{other}-{one}") if key in found["jaccard"]), None)
+            if key is None:
+                raise UserError(f"corpus {table.overlap} has no captions in both {one} and {other}")
+            published = table.published.get(f"{one}-{other}")
+            pairs.append({"languages": [one, other], "jaccard": found["jaccard"][key], "published": published})
+    sizes = []
+    for size in table.sizes:
+        counted = overlap(catalogue.load(size.corpus, data=data), table.minimum_count)
+        published_sizes = {"sum": size.sum, "union": size.union}
+        sizes.append(
+            {"corpus": size.corpus, **{k: counted[k] for k in ("words", "sum", "union")}, "published": published_sizes}
+        )
+    return {"title": table.title, "corpus": table.overlap, "pairs": pairs, "sizes": sizes}

@@ -1,0 +1,43 @@
+"""Tables of vocabularies and of the words that languages share, beside published ones."""
+
+from pathlib import Path
+from typing import Any
+
+from groundling.files import write_json, write_text
+from groundling.report.languages import language_name
+from groundling.report.numbers import Cell, rounded
+from groundling.report.table import Column, Table
+
+
+def overlap_tables(result: dict[str, Any]) -> list[Table]:
+    """Jaccard coefficients, and sizes where the paper gives any."""
+    rows: list[list[Cell]] = []
+    for pair in result["pairs"]:
+        ours, theirs = pair["jaccard"], pair["published"]
+        same = "" if theirs is None else "yes" if rounded(ours, 2) == rounded(theirs, 2) else "no"
+        rows.append([" – ".join(language_name(code) for code in pair["languages"]), ours, theirs, same])
+    columns = [
+        Column("languages", text=True),
+        Column("ours", decimals=4),
+        Column("published", decimals=2),
+        Column("equal when rounded", text=True),
+    ]
+    tables = [Table(result["title"], columns, rows, ["Jaccard coefficient: shared words / words of both."])]
+    if result["sizes"]:
+        sizes: list[list[Cell]] = []
+        for size in result["sizes"]:
+            theirs = size["published"]
+            sizes.append([size["corpus"], size["sum"], theirs["sum"], size["union"], theirs["union"]])
+        headings = [Column("corpus", text=True)]
+        headings += [Column(who, what) for what in ("all words", "different words") for who in ("ours", "published")]
+        tables.append(Table("Sizes of the vocabularies", headings, sizes))
+    return tables
+
+
+def write_overlap(folder: Path, about: str, result: dict[str, Any], command: str) -> Path:
+    """results.json and results.md in `folder`."""
+    write_json(folder / "results.json", {**result, "made": {"command": command}})
+    parts = [f"# {result['title']}", about.strip(), *(table.markdown() for table in overlap_tables(result))]
+    parts += ["## How it was made", f"- command: `{command}`"]
+    write_text(folder / "results.md", "\n\n".join(part for part in parts if part) + "\n")
+    return folder / "results.md"

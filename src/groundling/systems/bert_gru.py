@@ -1,0 +1,51 @@
+"""BERT+GRU: the contextual vectors of a pretrained encoder, read by a bidirectional GRU.
+
+The row "BERT+GRU" of Wehrmann et al. 2019 (supplement, Table 1), with any encoder from the hub or from a folder.
+Its loss and batches are in `cross_language`.
+"""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from groundling.corpus import Corpus
+from groundling.settings import TextSettings
+from groundling.systems.base import Towers
+from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
+from groundling.text import Tokeniser
+from groundling.text.hub import HubTokeniser
+from groundling.towers.picture import PictureTower
+
+
+class BertGRUSettings(CrossLanguageSettings):
+    name: Literal["bert_gru"] = "bert_gru"
+    encoder: str = Field(
+        "google-bert/bert-base-multilingual-cased",
+        description="a transformers encoder: its name on the hub, or a folder that holds it (safetensors only)",
+    )
+    trainable: bool = Field(
+        False,
+        description="train the encoder too, and save it with the run; otherwise it is frozen, and the run holds its "
+        "name and fingerprint only",
+    )
+
+
+class BertGRU(CrossLanguage):
+    name = "bert_gru"
+    paper = "Wehrmann et al. 2019 (BERT+GRU); Devlin et al. 2019"
+    Settings: ClassVar = BertGRUSettings
+    settings: BertGRUSettings
+
+    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
+        return HubTokeniser.build(self.settings.encoder, settings)
+
+    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+        return HubTokeniser.from_json(saved)
+
+    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+        from groundling.towers.pretrained import PretrainedTower  # transformers is imported where it is used
+
+        assert isinstance(tokeniser, HubTokeniser)  # noqa: S101 (for the type checker: made above)
+        own = self.settings
+        text = PretrainedTower(tokeniser.folder, own.dimensions, own.pooling, own.trainable)
+        return Towers(text, PictureTower(features, own.dimensions))

@@ -1,0 +1,60 @@
+"""Language-invariant word embeddings: words from their characters, no vocabulary.
+
+Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embeddings": a word is its first 26
+characters side by side, through a few layers to 300 dimensions; a bidirectional GRU reads the words. Its loss and
+batches are in `cross_language`.
+"""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, PositiveInt
+
+from groundling.corpus import Corpus
+from groundling.settings import TextSettings
+from groundling.systems.base import Towers
+from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
+from groundling.text import CharacterTokeniser, Tokeniser
+from groundling.towers.bidirectional import BidirectionalSentence
+from groundling.towers.characters import CharacterTower, LayeredWords, RecurrentWords
+from groundling.towers.picture import PictureTower
+
+
+class LIWESettings(CrossLanguageSettings):
+    name: Literal["liwe"] = "liwe"
+    word_dimensions: PositiveInt = 300
+    character_dimensions: PositiveInt = Field(24, description="24 for S-LIWE, 120 for L-LIWE")
+    longest_word: PositiveInt = Field(26, le=200, description="characters of a word that are read; the rest is cut")
+    words: Literal["layers", "charGRU"] = Field("layers", description="how a word comes from its characters")
+    layers: list[PositiveInt] = Field([384, 384], description="sizes (f1, f2, …) of the layers before the word vector")
+    boundaries: bool = Field(
+        False,
+        description="a start symbol before the first character of a caption and an end symbol after its last one, as "
+        "in the released code",
+    )
+
+
+class LIWE(CrossLanguage):
+    name = "liwe"
+    paper = "Wehrmann et al. 2019 (LIWE-GRU)"
+    Settings: ClassVar = LIWESettings
+    settings: LIWESettings
+
+    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
+        return CharacterTokeniser.build(
+            corpus.texts, corpus.languages.tolist(), settings, self.settings.longest_word, self.settings.boundaries
+        )
+
+    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+        return CharacterTokeniser.from_json(saved)
+
+    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+        own = self.settings
+        words = (
+            RecurrentWords(tokeniser.size, own.character_dimensions, own.word_dimensions)
+            if own.words == "charGRU"
+            else LayeredWords(
+                tokeniser.size, own.character_dimensions, own.layers, own.word_dimensions, own.longest_word
+            )
+        )
+        sentence = BidirectionalSentence(own.word_dimensions, own.dimensions, own.pooling)
+        return Towers(CharacterTower(words, sentence), PictureTower(features, own.dimensions))

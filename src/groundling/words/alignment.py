@@ -1,0 +1,118 @@
+"""Two languages and a dictionary in, a map and its precision out."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import torch
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from groundling.errors import UserError
+from groundling.settings import Settings
+from groundling.words.dictionary import Order, Pair, cover, rows, split_pairs
+from groundling.words.procrustes import mean_squared_distance, procrustes
+from groundling.words.rcsls import Criterion, rcsls
+from groundling.words.retrieval import precision
+from groundling.words.vectors import WordVectors, unit
+from groundling.words.word_map import WordMap
+
+
+class AlignSettings(Settings):
+    """How a map is learned."""
+
+    method: Literal["procrustes", "rcsls"] = "rcsls"
+    iterations: PositiveInt = 10
+    learning_rate: PositiveFloat = 1.0
+    neighbours: PositiveInt = Field(10, description="of each word, for RCSLS and CSLS")
+    max_neg: PositiveInt | None = Field(None, description="search RCSLS's neighbours among the first so many words")
+    spectral: bool = Field(False, description="keep RCSLS's map from making any vector longer")
+    test_share: float = Field(0.2, gt=0, lt=1, description="of the source words, where there is no test dictionary")
+    seed: int = Field(0, ge=0)
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A map with what is known about it.
+
+    Attributes:
+        word_map: from the source's space into the target's.
+        precision: "nn" and "csls", each at "1", "5" and "10".
+        objective: after each iteration of RCSLS; for Procrustes one number, the mean squared distance of pairs.
+        coverage: how much of the dictionaries could be used.
+    """
+
+    word_map: WordMap
+    precision: dict[str, dict[str, float]]
+    objective: list[float]
+    coverage: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Covered pairs to learn from and to test on; no source word is in both."""
+
+    train: list[Pair]
+    test: list[Pair]
+    coverage: dict[str, Any]
+
+
+def check_sizes(source: WordVectors, target: WordVectors) -> None:
+    if source.dimensions != target.dimensions:
+        raise UserError(
+            f"the source has {source.dimensions} dimensions, the target {target.dimensions}; "
+            "bring them to one size with `groundling words reduce`"
+        )
+
+
+def prepare_pairs(
+    dictionary: list[Pair],
+    test: list[Pair] | None,
+    source: WordVectors,
+    target: WordVectors,
+    settings: AlignSettings,
+    order: Order = "auto",
+) -> Pairs:
+    """Use what both languages have vectors for; a word that is tested is not learned from, whoever lists it."""
+    covered, coverage = cover(dictionary, source, target, order)
+    facts: dict[str, Any] = {"dictionary": asdict(coverage)}
+    if test is None:
+        train, tested = split_pairs(covered, settings.test_share, settings.seed)
+    else:
+        tested, test_coverage = cover(test, source, target, order)
+        facts["test"] = asdict(test_coverage)
+        held_out = {word for word, _ in tested}
+        train = [pair for pair in covered if pair[0] not in held_out]
+        facts["left_out_because_tested"] = len(covered) - len(train)
+    for pairs, name in ((train, "learn from"), (tested, "test on")):
+        if not pairs:
+            raise UserError(
+                f"too few pairs to {name}: {coverage.covered:,} of the dictionary's {coverage.pairs:,} pairs have "
+                "vectors in both languages (are the vectors of these languages, and in the same case?)"
+            )
+    for name, pairs in (("train", train), ("tested", tested)):
+        facts[name] = {"pairs": len(pairs), "source_words": len({word for word, _ in pairs})}
+    return Pairs(train, tested, facts)
+
+
+def align(
+    source: WordVectors, target: WordVectors, pairs: Pairs, settings: AlignSettings, device: str | torch.device = "cpu"
+) -> Alignment:
+    """Learn a map on the training pairs and test it on the others. Vectors are compared by direction only."""
+    check_sizes(source, target)
+    one, other = (torch.from_numpy(vectors.unit()).to(device) for vectors in (source, target))
+    train = torch.from_numpy(rows(pairs.train, source, target)).to(device)
+    a, b = one[train[:, 0]], other[train[:, 1]]
+    matrix = procrustes(a, b)
+    if settings.method == "procrustes":
+        objective = [mean_squared_distance(matrix, a, b)]
+    else:
+        criterion = Criterion(train, one, other, settings.neighbours, settings.max_neg)
+        descent = rcsls(criterion, matrix, settings.iterations, settings.learning_rate, settings.spectral)
+        matrix, objective = descent.matrix, descent.objective
+        del criterion
+    word_map = WordMap(matrix.cpu().numpy(), {"method": settings.method})
+    one = torch.from_numpy(unit((one @ matrix.T).cpu().numpy())).to(device)
+    answers: dict[int, list[int]] = {}
+    for word, answer in rows(pairs.test, source, target).tolist():
+        answers.setdefault(word, []).append(answer)
+    found = precision(one, other, answers, settings.neighbours)
+    return Alignment(word_map, found, objective, pairs.coverage)

@@ -1,0 +1,122 @@
+"""Word vectors in one compact file (safetensors), and one door for every format: `read` and `write`."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors.numpy
+from safetensors import SafetensorError, safe_open
+
+from groundling.errors import UserError
+from groundling.files import atomic_path
+from groundling.words.fasttext_bin import read_bin
+from groundling.words.problems import Problems
+from groundling.words.subwords import Subwords
+from groundling.words.vec import read_vec, write_vec
+from groundling.words.vectors import WordVectors
+
+FORMAT = "groundling words 1"
+_TEXT = (".vec", ".vec.gz", ".txt", ".txt.gz")
+
+
+def read(path: Path, max_words: int | None = None) -> tuple[WordVectors, Problems]:
+    """Word vectors from a .vec, .vec.gz, .bin or .safetensors file, and what had to be left out."""
+    if path.name.endswith(".bin.gz"):
+        raise UserError(f"{path}: unpack it first (gunzip); a binary model is read in place")
+    if path.suffix in (".bin", ".ftz"):
+        return read_bin(path, max_words)
+    if path.suffix == ".safetensors":
+        vectors = load(path)
+        return vectors if max_words is None else vectors.first(max_words), Problems(path)
+    return read_vec(path, max_words)
+
+
+def check_name(path: Path) -> None:
+    """Refuse a name that does not say how to write, before hours of work rather than after."""
+    if not path.name.endswith((".safetensors", *_TEXT)):
+        raise UserError(f"{path}: write word vectors to a name that ends in .safetensors, .vec or .vec.gz")
+
+
+def write(path: Path, vectors: WordVectors, half: bool = False) -> None:
+    """As text where the name says so (.vec, .vec.gz), else as safetensors, which keeps the subwords."""
+    check_name(path)
+    if path.name.endswith(_TEXT):
+        write_vec(path, vectors)
+    else:
+        save(path, vectors, half)
+
+
+def save(path: Path, vectors: WordVectors, half: bool = False) -> None:
+    """Words as UTF-8 bytes with the place each ends at, the matrix, and the subwords if there are any.
+
+    `half` stores numbers in float16: half the size, and an error far below what vectors are known to.
+    """
+    kind = np.float16 if half else np.float32
+    if half and np.abs(vectors.matrix).max(initial=0) > np.finfo(np.float16).max:
+        raise UserError(f"{path}: some numbers are too large for float16; write it without --half")
+    letters = [word.encode() for word in vectors.words]
+    tensors: dict[str, Any] = {
+        "words": np.frombuffer(b"".join(letters), dtype=np.uint8),
+        "ends": np.cumsum([len(word) for word in letters], dtype=np.int64),
+        "matrix": np.ascontiguousarray(vectors.matrix, dtype=kind),
+    }
+    about: dict[str, Any] = {"format": FORMAT}
+    if vectors.subwords is not None:
+        subwords = vectors.subwords
+        about |= {name: getattr(subwords, name) for name in ("shortest", "longest", "buckets")}
+        tensors["ngrams"] = np.ascontiguousarray(subwords.table, dtype=kind)
+        if subwords.kept is not None:
+            tensors["kept"] = subwords.kept
+    with atomic_path(path) as temporary:
+        safetensors.numpy.save_file(tensors, temporary, header(about))
+
+
+def header(about: dict[str, Any]) -> dict[str, str]:
+    """Metadata under one key: safetensors writes several in random order, and equal vectors should be equal files."""
+    return {"groundling": json.dumps(about, sort_keys=True)}
+
+
+def read_header(metadata: dict[str, str] | None) -> dict[str, Any]:
+    """What `header` wrote; empty where somebody else wrote the file."""
+    try:
+        about = json.loads((metadata or {}).get("groundling", "{}"))
+    except json.JSONDecodeError:
+        return {}
+    return about if isinstance(about, dict) else {}
+
+
+def load(path: Path) -> WordVectors:
+    """What `save` wrote; anything else is refused in a sentence."""
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    try:
+        with safe_open(path, "numpy") as file:
+            about = read_header(file.metadata())
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError, TypeError) as error:
+        raise UserError(f"{path}: not a safetensors file, or damaged ({error})") from None
+    if about.get("format") != FORMAT:
+        raise UserError(f"{path}: a safetensors file, but not of word vectors; make one with `groundling words`")
+    try:
+        return _assemble(about, tensors)
+    except (KeyError, TypeError, ValueError, IndexError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: damaged word vectors ({error}); make the file again") from None
+
+
+def _assemble(about: dict[str, Any], tensors: dict[str, Any]) -> WordVectors:
+    letters = tensors["words"].tobytes()
+    ends = [0, *tensors["ends"].tolist()]
+    if sorted(ends) != ends or ends[-1] != len(letters):
+        raise ValueError("words end where they should not")
+    words = tuple(letters[start:end].decode() for start, end in pairwise(ends))
+    subwords = None
+    if "ngrams" in tensors:
+        sizes = (int(about["shortest"]), int(about["longest"]), int(about["buckets"]))
+        kept = tensors.get("kept")
+        subwords = Subwords(tensors["ngrams"].astype(np.float32, copy=False), *sizes, kept)
+    matrix = tensors["matrix"].astype(np.float32, copy=False)
+    if not np.isfinite(matrix).all():
+        raise ValueError("numbers that are not finite")
+    return WordVectors(words, matrix, subwords)

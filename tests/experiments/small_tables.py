@@ -1,0 +1,101 @@
+"""What all tests of experiment tables share: a table that is trained in a second, and what to watch while it is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import make_world
+from groundling import progress, training
+from groundling.corpus import storage
+from groundling.dataset import Dataset
+from groundling.experiments import runner
+from groundling.experiments.runner import run_cells
+from groundling.experiments.table import TableSettings, cells
+from groundling.run import Run
+from groundling.settings import check
+
+BASE: dict[str, Any] = {
+    "corpus": {"name": "world"},
+    "text": {"minimum_count": 1},
+    "system": {"name": "bag", "dimensions": 8, "word_dimensions": 8, "buckets": 50},
+    "training": {
+        "batch_size": 16,
+        "learning_rate": 0.01,
+        "validate_every": 10,
+        "maximum_steps": 20,
+        "precision": "float32",
+    },
+}
+
+
+def make_table(**changes: Any) -> TableSettings:
+    values = {
+        "title": "Two rows",
+        "languages": ["en", "de"],
+        "seeds": [0, 1],
+        "base": BASE,
+        "rows": [
+            {"name": "Alone", "each": "language"},
+            {"name": "Both", "set": {"training.batch_size": 32}},
+        ],
+    }
+    return check(TableSettings, {**values, **changes}, "table.yaml")
+
+
+def run_table(table: TableSettings, out: Path, **options: Any) -> runner.Results:
+    return run_cells(list(cells(table)), out, None, "cpu", **options)
+
+
+def without_times(results: runner.Results) -> dict[str, Any]:
+    """What must be equal however often a training was stopped."""
+    return {
+        folder: {**result, "run": {key: value for key, value in result["run"].items() if key != "seconds"}}
+        for folder, result in results.items()
+    }
+
+
+def on_disk(folder: Path) -> dict[str, Any]:
+    """The base recipe with the world in files, which other processes can read."""
+    world = make_world()
+    storage.save(world.corpus, folder / "corpus")
+    np.save(folder / "features.npy", world.features)
+    (folder / "names.txt").write_text("".join(f"{name}\n" for name in world.corpus.pictures))
+    features = {"array": str(folder / "features.npy"), "names": str(folder / "names.txt")}
+    return {**BASE, "corpus": {"name": str(folder / "corpus")}, "features": features}
+
+
+class Stop(Exception):
+    """In place of a power cut."""
+
+
+@pytest.fixture(autouse=True)
+def forget_datasets() -> Iterator[None]:
+    runner._cached_dataset.cache_clear()
+    yield
+    runner._cached_dataset.cache_clear()
+    progress.show(False)
+
+
+@pytest.fixture
+def loaded(world: Dataset, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The world stands in for every corpus; the list grows with each time one is loaded."""
+    calls: list[Any] = []
+    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *arguments: calls.append(arguments) or world))
+    return calls
+
+
+@pytest.fixture
+def trained(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Folders in the order their training was started."""
+    folders: list[Path] = []
+    train = training.train
+
+    def count(recipe: Any, dataset: Any, folder: Path, **options: Any) -> Run:
+        folders.append(folder)
+        return train(recipe, dataset, folder, **options)
+
+    monkeypatch.setattr(training, "train", count)
+    return folders

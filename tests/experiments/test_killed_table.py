@@ -1,0 +1,73 @@
+"""A table whose process is killed, at any moment and more than once, ends in the numbers of one that was not."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import small_tables
+from small_tables import make_table, on_disk, run_table
+
+import groundling
+
+forget_datasets = small_tables.forget_datasets
+
+CHILD = """
+import functools, pathlib, sys
+sys.path[:0] = sys.argv[2:]
+import torch
+from groundling import training
+from small_tables import run_table
+from test_killed_table import small_table
+torch.set_num_threads(1)
+training.train = functools.partial(training.train, checkpoint_seconds=0)
+folder = pathlib.Path(sys.argv[1])
+run_table(small_table(folder), folder / "killed")
+"""
+
+
+def small_table(folder: Path) -> small_tables.TableSettings:
+    """Two trainings, each of five checkpoints."""
+    base = on_disk(folder / "world") if not (folder / "world").exists() else base_in(folder / "world")
+    return make_table(base={**base, "training": {**base["training"], "maximum_steps": 50}}, rows=[{"name": "one"}])
+
+
+def base_in(world: Path) -> dict[str, Any]:
+    features = {"array": str(world / "features.npy"), "names": str(world / "names.txt")}
+    return {**small_tables.BASE, "corpus": {"name": str(world / "corpus")}, "features": features}
+
+
+def progress_of(folder: Path) -> int:
+    """Lines of metrics, and files that end a training."""
+    lines = sum(file.read_bytes().count(b"\n") for file in folder.rglob("metrics.jsonl"))
+    return lines + len(list(folder.rglob("run.json"))) + len(list(folder.rglob("evaluation.json")))
+
+
+def test_kill_9_in_the_middle_of_a_table_then_going_on_gives_the_same_numbers(tmp_path: Path) -> None:
+    table = small_table(tmp_path)
+    whole = run_table(table, tmp_path / "whole")
+    here = Path(__file__).parent
+    command = [sys.executable, "-c", CHILD, str(tmp_path), str(here), str(here.parent)]
+    environment = {**os.environ, "PYTHONPATH": str(Path(groundling.__file__).parent.parent)}
+    draw, kills = np.random.default_rng(), 0
+    for _ in range(2):
+        child = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
+        before = progress_of(tmp_path / "killed")
+        while child.poll() is None and progress_of(tmp_path / "killed") <= before:
+            time.sleep(0.005)
+        time.sleep(float(draw.uniform(0, 0.1)))
+        if child.poll() is None:
+            os.kill(child.pid, signal.SIGKILL)
+            kills += 1
+        child.wait()
+    assert kills >= 1
+    after = run_table(table, tmp_path / "killed")
+    for folder, result in whole.items():
+        assert after[folder]["languages"] == result["languages"]
+        facts = ("steps", "best_step", "best_score", "parameters")
+        assert {key: after[folder]["run"][key] for key in facts} == {key: result["run"][key] for key in facts}
+    assert not list(tmp_path.rglob("checkpoint.safetensors"))

@@ -1,0 +1,214 @@
+"""The numbers of a table from the evaluations of its cells, by hand."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from small_tables import make_table
+
+from groundling.experiments.results import how_it_was_made, pick, summarise
+from groundling.experiments.runner import Results
+from groundling.experiments.table import Cell, TableSettings, cells
+
+
+def evaluation(**recalls: float) -> dict[str, Any]:
+    """An evaluation with this mR for each language."""
+    return {"languages": {code: {"mR": value, "text_to_image": {"R@10": 2 * value}} for code, value in recalls.items()}}
+
+
+def results_of(table: TableSettings, number: Callable[[Cell, str], float | None]) -> Results:
+    """For each cell an evaluation with `number(cell, language)`; a cell with None anywhere is not finished."""
+    found = {}
+    for cell in cells(table):
+        numbers = {code: number(cell, code) for code in cell.group}
+        if None not in numbers.values():
+            found[cell.folder] = evaluation(**numbers)  # type: ignore[arg-type]
+    return found
+
+
+NUMBERS = {
+    ("Alone", "en"): (10, 14),
+    ("Alone", "de"): (20, 30),
+    ("Both", "en"): (11, 13),
+    ("Both", "de"): (25, 15),
+}  # (row, language) → seed 0, seed 1
+
+
+def by_hand(**changes: Any) -> tuple[TableSettings, Results]:
+    rows = [
+        {"name": "Alone", "each": "language", "published": {"en": 12.5}},
+        {"name": "Both", "set": {"training.batch_size": 32}},
+    ]
+    table = make_table(**{"rows": rows, **changes})
+    return table, results_of(table, lambda cell, code: NUMBERS[cell.row, code][cell.recipe.training.seed])
+
+
+def test_means_deviations_and_intervals_by_hand() -> None:
+    summary = summarise(*by_hand())
+    alone, both = summary["rows"]
+    assert (summary["title"], summary["metrics"], summary["languages"]) == ("Two rows", ["mR"], ["en", "de"])
+    assert (summary["seeds"], summary["published_on"], summary["claims"]) == ([0, 1], "", [])
+    assert [(column["name"], column["language"], column["metric"]) for column in summary["columns"]] == [
+        ("en", "en", "mR"),
+        ("de", "de", "mR"),
+        ("mean", "mean", "mR"),
+    ]
+    # Two values: the deviation is their distance / √2, the interval 12.706 · deviation / √2.
+    assert alone["columns"]["en"] == {
+        "values": [10, 14],
+        "mean": 12,
+        "deviation": pytest.approx(4 / math.sqrt(2)),
+        "interval": pytest.approx(12.706 * 2),
+    }
+    assert both["columns"]["de"]["mean"] == 20
+    assert both["columns"]["de"]["deviation"] == pytest.approx(10 / math.sqrt(2))
+    assert (alone["published"], both["published"]) == ({"en": 12.5}, {})
+
+
+def test_the_mean_column_averages_languages_seed_by_seed() -> None:
+    """Of "Both" it is 18 and 14: its deviation is that of these two, not the mean of the languages' deviations."""
+    alone, both = summarise(*by_hand())["rows"]
+    assert alone["columns"]["mean"]["values"] == [15, 22]
+    assert both["columns"]["mean"]["values"] == [18, 14]
+    assert both["columns"]["mean"]["mean"] == 16
+    assert both["columns"]["mean"]["deviation"] == pytest.approx(4 / math.sqrt(2))
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"mean": False}, ["en", "de"]),
+        ({"languages": ["de"], "rows": [{"name": "Both", "each": [["en", "de"]]}]}, ["de"]),
+        (
+            {"metrics": ["mR", "text_to_image.R@10"]},
+            ["en mR", "en text_to_image.R@10", "de mR", "de text_to_image.R@10"],
+        ),
+        (
+            {"metrics": ["mR", "text_to_image.R@10"], "mean": True, "languages": ["en"]},
+            ["en mR", "en text_to_image.R@10", "mean mR", "mean text_to_image.R@10"],
+        ),
+    ],
+    ids=["no mean", "one language", "two metrics", "two metrics and their means"],
+)
+def test_columns_are_languages_by_metrics(changes: dict[str, Any], names: list[str]) -> None:
+    summary = summarise(*by_hand(**changes))
+    assert [column["name"] for column in summary["columns"]] == names
+    assert all(list(row["columns"]) == names for row in summary["rows"])
+
+
+def test_several_metrics_have_a_number_each() -> None:
+    """`published` lists the numbers of a language in the order of the metrics."""
+    rows = [{"name": "Both", "published": {"de": [19.5, 41.5], "mean": [1.5, 2.5]}}]
+    table, results = by_hand(metrics=["mR", "text_to_image.R@10"], mean=True, rows=rows)
+    (both,) = summarise(table, results)["rows"]
+    assert both["columns"]["de mR"]["values"] == [25, 15]
+    assert both["columns"]["de text_to_image.R@10"]["values"] == [50, 30]
+    assert both["columns"]["mean text_to_image.R@10"]["values"] == [36, 28]
+    assert both["published"] == {
+        "de mR": 19.5,
+        "de text_to_image.R@10": 41.5,
+        "mean mR": 1.5,
+        "mean text_to_image.R@10": 2.5,
+    }
+
+
+def test_other_seeds_and_rows_with_fewer_languages() -> None:
+    table, results = by_hand(rows=[{"name": "Alone", "each": [["en"]]}], metrics=["text_to_image.R@10"])
+    (only,) = summarise(table, results, seeds=[1])["rows"]
+    assert only["columns"] == {"en": {"values": [28], "mean": 28, "deviation": None, "interval": None}}
+    assert summarise(table, results, seeds=[1])["seeds"] == [1]
+
+
+def test_a_language_that_is_trained_but_no_column_is_left_out() -> None:
+    table, results = by_hand(languages=["de"], rows=[{"name": "Both", "each": [["en", "de"]]}])
+    (both,) = summarise(table, results)["rows"]
+    assert list(both["columns"]) == ["de"]
+    assert both["columns"]["de"]["values"] == [25, 15]
+
+
+def test_a_seed_given_twice_counts_once() -> None:
+    table, results = by_hand()
+    twice = summarise(table, results, seeds=[0, 0, 1])
+    assert twice["rows"] == summarise(table, results, seeds=[0, 1])["rows"]
+    assert twice["seeds"] == [0, 1]
+
+
+def test_an_unfinished_table_has_what_there_is() -> None:
+    """Of "Alone", German with seed 1 is still to come; of "Both" there is one seed, which has no interval."""
+    table, _ = by_hand()
+    missing = {("Alone", "de", 1), ("Both", "de", 1)}
+
+    def so_far(cell: Cell, code: str) -> float | None:
+        seed = cell.recipe.training.seed
+        return None if (cell.row, code, seed) in missing else NUMBERS[cell.row, code][seed]
+
+    alone, both = (row["columns"] for row in summarise(table, results_of(table, so_far))["rows"])
+    assert (alone["en"]["values"], alone["de"]["values"], alone["mean"]["values"]) == ([10, 14], [20], [15])
+    assert both["mean"] == {"values": [18], "mean": 18, "deviation": None, "interval": None}
+    assert [row["columns"] for row in summarise(table, {})["rows"]] == [{}, {}]
+
+
+@given(st.lists(st.floats(0, 100), min_size=6, max_size=6), st.permutations(range(6)))
+@settings(deadline=None)
+def test_numbers_go_to_their_own_row_and_column_whatever_the_order_of_results(
+    numbers: list[float], order: list[int]
+) -> None:
+    table = make_table(seeds=[4], languages=["en", "de", "fr"], rows=[{"name": "x", "each": "language"}, {"name": "y"}])
+    places = {(row, code): 3 * at + n for at, row in enumerate("xy") for n, code in enumerate(("en", "de", "fr"))}
+    results = results_of(table, lambda cell, code: numbers[places[cell.row, code]])
+    shuffled = {key: results[key] for key in sorted(results, key=lambda key: order[list(results).index(key)])}
+    for row in summarise(table, shuffled)["rows"]:
+        for code in ("en", "de", "fr"):
+            assert row["columns"][code]["values"] == [numbers[places[row["name"], code]]]
+
+
+def test_the_mean_over_the_languages_that_a_row_was_trained_on() -> None:
+    """Where rows have different languages, the column `mean` has a number for some of them only."""
+    rows = [{"name": "Alone", "each": [["de"]]}, {"name": "Both"}]
+    alone, both = summarise(*by_hand(rows=rows))["rows"]
+    assert "mean" not in alone["columns"]
+    assert alone["own_mean"]["mR"]["values"] == [20, 30]
+    assert both["own_mean"]["mR"] == both["columns"]["mean"]
+    table, _ = by_hand(rows=rows)
+    assert [row["own_mean"] for row in summarise(table, {})["rows"]] == [{"mR": None}, {"mR": None}]
+
+
+def test_parameters_are_those_of_all_models_of_a_row() -> None:
+    """Once for each model, however many seeds it was trained with."""
+    table, results = by_hand(parameters=True)
+    sizes = {cell.folder: 1000 * len(cell.group) for cell in cells(table)}
+    for folder, result in results.items():
+        result["run"] = {"parameters": sizes[folder], "word_parameters": sizes[folder] // 10}
+    alone, both = summarise(table, results)["rows"]
+    assert alone["parameters"] == both["parameters"] == {"all": 2000, "words": 200}
+    assert [row["parameters"] for row in summarise(*by_hand())["rows"]] == [None, None]
+    assert summarise(table, {})["rows"][0]["parameters"] is None
+
+
+def test_metrics_are_picked_by_direction_and_name() -> None:
+    result = {"mR": 3, "text_to_image": {"R@10": 4, "median": 5}, "image_to_text": {"R@1": 6}}
+    asked = ("mR", "text_to_image.R@10", "text_to_image.median", "image_to_text.R@1")
+    assert [pick(result, metric) for metric in asked] == [3, 4, 5, 6]
+
+
+def test_how_it_was_made_sums_up_the_runs() -> None:
+    facts = {"commit": "abc", "device": "CPU", "precision": "float32", "steps": 100, "seconds": 1.4}
+    results = {
+        "a": {"run": facts},
+        "b": {"run": {**facts, "device": "GPU", "seconds": 2.4}},
+        "c": {"run": {**facts, "commit": "abd", "steps": 7}},
+    }
+    assert how_it_was_made("groundling reproduce x", results, 3) == {
+        "command": "groundling reproduce x",
+        "commit": "abc, abd",
+        "device": "CPU, GPU",
+        "precision": "float32",
+        "trainings": 3,
+        "steps": 207,
+        "seconds of training": 5,
+    }
+    assert "3 of 7" in how_it_was_made("groundling reproduce x", results, 7)["trainings"]
+    assert "0 of 7" in how_it_was_made("groundling reproduce x", {}, 7)["trainings"]

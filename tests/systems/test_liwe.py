@@ -1,0 +1,257 @@
+"""LIWE and CLMR: their loss written out slowly, what they learn, what they keep, and that they go on exactly."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from conftest import make_recipe
+from groundling import systems
+from groundling.batches import DeviceBatch, LanguageSampler, TrainingData
+from groundling.batches.base_language import BaseLanguageSampler
+from groundling.corpus import Corpus
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.evaluation.models import evaluate_model
+from groundling.files import read_json
+from groundling.model import Model
+from groundling.objectives import max_of_hinges, sum_of_hinges
+from groundling.settings import TextSettings, TrainingSettings
+from groundling.systems import System, Towers
+from groundling.systems.liwe import LIWESettings
+from groundling.text import CharacterTokeniser
+from groundling.training import checkpoint, loop, train
+
+SMALL: dict[str, Any] = {"dimensions": 24, "word_dimensions": 12}
+LIWE: dict[str, Any] = {"name": "liwe", "character_dimensions": 6, "layers": [32, 16], **SMALL}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "clmr": {"name": "clmr", **SMALL},
+    "liwe": LIWE,
+    "charGRU": {**LIWE, "words": "charGRU"},
+}
+
+
+def corpus_of(rows: list[tuple[int, str, str]]) -> Corpus:
+    owners, languages, texts = zip(*rows, strict=True)
+    count = max(owners) + 1
+    return Corpus(
+        name="small",
+        pictures=np.array([f"p{n}" for n in range(count)]),
+        splits=np.array(["train"] * count),
+        owners=np.array(owners),
+        languages=np.array(languages),
+        texts=list(texts),
+        origins=np.array(["human"] * len(texts)),
+    )
+
+
+CORPUS = corpus_of(
+    [
+        (picture, code, text)
+        for picture, texts in enumerate([("a dog", "ein hund"), ("old tree", "baum"), ("cat", "eine katze da")])
+        for code, text in zip(("en", "de"), texts, strict=True)
+    ]
+)
+
+
+def assembled(values: dict[str, Any]) -> tuple[System, Towers, TrainingData]:
+    torch.manual_seed(0)
+    system = systems.make(values)
+    tokeniser = system.tokeniser(CORPUS, TextSettings(minimum_count=1))
+    towers = system.towers(tokeniser, 5).eval()
+    features = np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32)
+    return system, towers, TrainingData.build(CORPUS, features, tokeniser, torch.device("cpu"))
+
+
+def loss_of(system: System, towers: Towers, data: TrainingData, kind: str, rows: Any, step: int) -> Tensor:
+    captions = [line for place, line in enumerate(rows) if kind == "caption" or place != 1]
+    longest = int(data.lengths[captions].max())
+    return system.loss(towers, data, DeviceBatch(kind, torch.tensor(rows), longest, torch.tensor(float(step))))
+
+
+@pytest.mark.parametrize("step", [0, 30])
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_loss_is_that_of_sides_encoded_one_by_one(name: str, step: int) -> None:
+    own = {**VARIANTS[name], "margin": 0.3, "hard_rate": 0.98, "pair_hard_rate": 0.9}
+    system, towers, data = assembled(own)
+
+    def caption(row: int) -> Tensor:
+        rows = torch.tensor([row])
+        return towers.text(*data.captions(rows, int(data.lengths[row])))[0]
+
+    def slow(left: Tensor, right: Tensor, rate: float) -> Tensor:
+        k = 1 - rate ** (step + 1)
+        scores = left @ right.T
+        return (1 - k) * sum_of_hinges(scores, 0.3) + k * max_of_hinges(scores, 0.3)
+
+    # English captions 0, 2, 4 with their pictures; the German ones are 1, 3, 5.
+    english = torch.stack([caption(row) for row in (0, 2, 4)])
+    german = torch.stack([caption(row) for row in (1, 3, 5)])
+    against_pictures = slow(english, towers.picture(data.features), 0.98)
+    turned = [2, 0, 1]  # pairs in another order than the pictures
+    between_captions = slow(english[turned], german[turned], 0.9)
+    pictures, pairs = [[0, 2, 4], [0, 1, 2]], [[4, 0, 2], [5, 1, 3]]
+    for kind, rows, expected in (
+        ("picture", pictures, against_pictures),
+        ("caption", pairs, between_captions),
+        ("base", pictures + pairs, against_pictures + between_captions),
+        ("base", pictures + pairs + pairs, against_pictures + 2 * between_captions),  # every_other
+    ):
+        assert torch.allclose(loss_of(system, towers, data, kind, rows, step), expected, atol=1e-5), kind
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_parameter_learns_from_a_step(name: str) -> None:
+    system, towers, data = assembled(VARIANTS[name])
+    towers.train()
+    loss_of(system, towers, data, "base", [[0, 2, 4], [0, 1, 2], [0, 2, 4], [1, 3, 5]], 0).backward()
+    for label, parameter in towers.named_parameters():
+        assert parameter.grad is not None, label
+        assert parameter.grad.any(), label
+
+
+def test_evaluation_advances_nothing() -> None:
+    """Neither the hardness of the loss nor the statistics of the words."""
+    system, towers, data = assembled(LIWE)
+    before = {name: value.clone() for name, value in towers.state_dict().items()}
+    rows = [[0, 2, 4], [0, 1, 2], [0, 2, 4], [1, 3, 5]]
+    with torch.no_grad():
+        losses = [loss_of(system, towers, data, "base", rows, 5).item() for _ in range(3)]
+    assert len(set(losses)) == 1
+    assert all(torch.equal(value, before[name]) for name, value in towers.state_dict().items())
+
+
+def test_the_scores_are_float32_under_autocast() -> None:
+    system, towers, data = assembled(LIWE)
+    rows = torch.tensor([[0, 2, 4], [0, 1, 2]])
+    with torch.autocast("cpu", torch.bfloat16):
+        found = loss_of(system, towers, data, "picture", rows.tolist(), 0)
+        left = towers.text(*data.captions(rows[0], int(data.lengths[[0, 2, 4]].max())))
+        right = towers.picture(data.features[rows[1]])
+    assert left.dtype == right.dtype == torch.float32
+    k = 1 - 0.991
+    expected = (1 - k) * sum_of_hinges(left @ right.T) + k * max_of_hinges(left @ right.T)
+    assert torch.allclose(found, expected, atol=1e-5)
+
+
+def test_samplings(world: Dataset) -> None:
+    part = world.split("train")
+    for sampling, kind in (("base", BaseLanguageSampler), ("lessons", LanguageSampler)):
+        system = systems.make({**LIWE, "sampling": sampling, "base": "de", "caption_pairs_after": 0})
+        tokeniser = system.tokeniser(part.corpus, TextSettings(minimum_count=1))
+        data = TrainingData.build(part.corpus, part.features, tokeniser, torch.device("cpu"))
+        sampler = system.sampler(data, TrainingSettings(batch_size=16))
+        assert isinstance(sampler, kind)
+        kinds = {sampler.batch(step).kind for step in range(30)}
+        assert kinds == ({"base"} if sampling == "base" else {"picture", "caption"})
+    system = systems.make({**LIWE, "base": "fr"})
+    with pytest.raises(UserError, match=r'system.base: no training captions in "fr"'):
+        system.sampler(data, TrainingSettings())
+
+
+def test_one_language_alone_trains_against_pictures(world: Dataset) -> None:
+    part = world.split("train")
+    german = part.corpus.only(["de"])
+    for sampling in ("base", "lessons"):
+        system = systems.make({**LIWE, "sampling": sampling})  # base: en, which is not there
+        data = TrainingData.build(
+            german, part.features, system.tokeniser(german, TextSettings(minimum_count=1)), torch.device("cpu")
+        )
+        sampler = system.sampler(data, TrainingSettings(batch_size=16))
+        assert {sampler.batch(step).kind for step in range(20)} == {"picture"}
+
+
+@pytest.mark.parametrize("name", [*VARIANTS, "lessons", "ends"])
+def test_they_learn_the_world_in_both_languages(name: str, world: Dataset, tmp_path: Path) -> None:
+    changed = {"lessons": {"sampling": "lessons", "caption_pairs_after": 10}, "ends": {"pooling": "ends"}}
+    system = {**LIWE, **changed[name]} if name in changed else VARIANTS[name]
+    recipe = make_recipe(system=system, training={"maximum_steps": 200, "validate_every": 50})
+    run = train(recipe, world, tmp_path / "run", device="cpu")
+    result = evaluate_model(Model.load(run.folder, "cpu"), world).result
+    for code in ("en", "de"):  # 25 pictures: chance R@10 is 40. German is learned from English alone, but for lessons
+        assert result["languages"][code]["text_to_image"]["R@10"] > 80, name
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_stopped_training_goes_on_exactly(
+    name: str, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The hardness of the loss, the statistics of the words and the place in the data are all part of it."""
+    monkeypatch.setattr(loop, "LOG_EVERY", 15)
+    recipe = make_recipe(system=VARIANTS[name], training={"maximum_steps": 60})
+    whole = train(recipe, world, tmp_path / "whole", device="cpu")
+    written, save = [], checkpoint.save
+
+    def save_then_stop(*arguments: Any) -> None:
+        save(*arguments)
+        written.append(arguments)
+        if len(written) == 2:
+            raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "save", save_then_stop)
+        with pytest.raises(Stop):
+            train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
+    torch.manual_seed(999)
+    resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
+    one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[key], other[key]) for key in one)
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_model_gives_a_caption_one_vector_whatever_else_is_asked(name: str, world: Dataset, tmp_path: Path) -> None:
+    recipe = make_recipe(system=VARIANTS[name], training={"maximum_steps": 20})
+    run = train(recipe, world, tmp_path / "run", device="cpu")
+    model, fresh = Model.load(run.folder, "cpu"), Model.load(run.folder, "cpu")
+    long = " ".join(["horse tree house"] * 15)
+    texts = ["dog tree", "cat", "собака", "a" * 40 + " dog", "", long]
+    together = model.encode_text(texts, "en")
+    again = model.encode_text(texts[::-1], "en")[::-1]  # words remembered
+    alone = np.concatenate([fresh.encode_text([text], "en") for text in texts])
+    small = fresh.encode_text(texts, "en", batch_size=2)
+    for other in (again, alone, small):
+        assert np.abs(together - other).max() < 1e-6
+    tokens = model.tokeniser.encode(texts, ["en"] * len(texts))  # the tower of training, every word spelled anew
+    ids = torch.from_numpy(tokens.ids)
+    entries = ids if tokens.spellings is None else torch.from_numpy(tokens.spellings)[ids.long()]
+    with torch.inference_mode():
+        direct = model.towers.text(entries, torch.from_numpy(tokens.lengths)).numpy()
+    assert np.abs(together - direct).max() < 1e-6
+
+
+def test_what_was_cut_is_kept_with_the_run(world: Dataset, tmp_path: Path) -> None:
+    recipe = make_recipe(system={**LIWE, "longest_word": 4}, training={"maximum_steps": 5})
+    run = train(recipe, world, tmp_path / "run", device="cpu")
+    saved = read_json(run.tokeniser_file)
+    # house, horse; katze, sonne, fisch, vogel, pferd: of 20 words these have more than four letters
+    assert (saved["cut"]["words"], saved["cut"]["of_words"]) == (7, 20)
+    tokeniser = Model.load(run.folder, "cpu").tokeniser
+    assert isinstance(tokeniser, CharacterTokeniser)
+    assert tokeniser.cut.words == 7
+    assert tokeniser.encode(["horse"], ["en"]).spellings.shape == (2, 4)  # type: ignore[union-attr]
+
+
+def test_settings_and_their_mistakes() -> None:
+    own = systems.make({"name": "liwe"}).settings
+    assert isinstance(own, LIWESettings)
+    assert (own.character_dimensions, own.layers, own.longest_word) == (24, [384, 384], 26)
+    assert (own.hard_rate, own.pair_hard_rate, own.margin) == (0.991, 0.91, 0.2)
+    for values, sentence in (
+        ({"name": "clmr", "layers": [9]}, 'system clmr: unknown setting "layers"'),
+        ({"name": "liwe", "layers": [0]}, "system liwe: layers.0: input should be greater than 0"),
+        ({"name": "liwe", "sampling": "even"}, "system liwe: sampling: input should be 'base' or 'lessons'"),
+        ({"name": "liwe", "hard_rate": 2}, "system liwe: hard_rate: input should be less than or equal to 1"),
+        ({"name": "liwe", "words": "cnn"}, "system liwe: words: input should be 'layers' or 'chargru'"),
+    ):
+        with pytest.raises(UserError) as error:
+            systems.make(values)
+        assert str(error.value).startswith(sentence)

@@ -1,0 +1,116 @@
+"""A recorded step on a GPU is the plain step: the same losses, and towers that say the same."""
+
+from typing import Any
+
+import pytest
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+
+from conftest import make_world
+from groundling import systems
+from groundling.batches import TrainingData
+from groundling.batches.sampler import DeviceBatch
+from groundling.settings import TextSettings, TrainingSettings
+from groundling.systems import System
+from groundling.text import Tokeniser
+from groundling.training.step import EagerStep, GraphStep, Step, make_optimiser
+
+SMALL = {"dimensions": 32, "word_dimensions": 16}
+SYSTEMS: dict[str, dict[str, Any]] = {
+    "lessons": {"name": "lessons", "caption_pairs_after": 0, **SMALL},
+    "clmr": {"name": "clmr", **SMALL},
+    "clmr-ends": {"name": "clmr", "pooling": "ends", **SMALL},
+    "clmr-lessons": {"name": "clmr", "sampling": "lessons", "caption_pairs_after": 0, **SMALL},
+    "liwe": {"name": "liwe", "layers": [32, 32], **SMALL},
+    "liwe-charGRU": {"name": "liwe", "words": "charGRU", **SMALL},
+    "liwe-every": {"name": "liwe", "layers": [32], "every_other": True, "pooling": "ends", **SMALL},
+}
+
+
+def prepared(name: str, device: torch.device) -> tuple[System, Tokeniser, TrainingData]:
+    part, system = make_world().split("train"), systems.make(SYSTEMS[name])
+    tokeniser = system.tokeniser(part.corpus, TextSettings(minimum_count=1))
+    return system, tokeniser, TrainingData.build(part.corpus, part.features, tokeniser, device)
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_a_step_looks_at_no_number_on_its_way(name: str) -> None:
+    """What a GPU can record: shapes and branches that depend on no value. Fake tensors have none to look at."""
+    system, tokeniser, data = prepared(name, torch.device("cpu"))
+    towers = system.towers(tokeniser, data.features.shape[1]).train()
+    sampler = system.sampler(data, TrainingSettings(batch_size=16))
+    with FakeTensorMode(allow_non_fake_inputs=True) as fake:
+        for batch in [sampler.batch(step) for step in range(4)]:
+            rows = fake.from_tensor(torch.from_numpy(batch.rows))
+            step = fake.from_tensor(torch.zeros(()))
+            system.loss(towers, data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
+
+
+@pytest.mark.parametrize("name", ["clmr", "liwe", "liwe-charGRU"])
+def test_plain_steps_are_the_loop_everybody_writes_first(name: str) -> None:
+    system, tokeniser, data = prepared(name, torch.device("cpu"))
+    ends = []
+    for plain in (True, False):
+        torch.manual_seed(0)
+        towers = system.towers(tokeniser, data.features.shape[1]).train()
+        sampler = system.sampler(data, TrainingSettings(batch_size=16))
+        optimiser = torch.optim.Adam(towers.parameters(), lr=1e-3)
+        step = EagerStep(system, towers, data, optimiser, 2.0, "float32")
+        losses = []
+        for number in range(6):
+            batch = sampler.batch(number)
+            if plain:
+                optimiser.zero_grad()
+                placed = DeviceBatch(
+                    batch.kind, torch.from_numpy(batch.rows), batch.longest, torch.tensor(float(number))
+                )
+                loss = system.loss(towers, data, placed)
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(towers.parameters(), 2.0)
+                optimiser.step()
+            else:
+                loss = step(batch, number)
+            losses.append(float(loss.detach()))
+        ends.append((losses, towers.state_dict()))
+    (losses, weights), (other_losses, other_weights) = ends
+    assert losses == other_losses
+    assert all(torch.equal(value, other_weights[key]) for key, value in weights.items())
+
+
+@pytest.mark.parametrize("name", ["clmr", "clmr-ends", "liwe", "liwe-charGRU"])
+def test_bf16_steps_stay_near_float32_ones(name: str) -> None:
+    system, tokeniser, data = prepared(name, torch.device("cpu"))
+    ends = []
+    for precision in ("float32", "bf16"):
+        torch.manual_seed(0)
+        towers = system.towers(tokeniser, data.features.shape[1]).train()
+        sampler = system.sampler(data, TrainingSettings(batch_size=16))
+        step = EagerStep(system, towers, data, torch.optim.Adam(towers.parameters(), lr=1e-3), 2.0, precision)
+        ends.append([float(step(sampler.batch(number), number)) for number in range(6)])
+    assert ends[1] == pytest.approx(ends[0], rel=0.05)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_twenty_recorded_steps_equal_plain_ones(name: str) -> None:
+    device = torch.device("cuda")
+    system, tokeniser, data = prepared(name, device)
+    ends = []
+    for recorded in (False, True):
+        torch.manual_seed(0)
+        towers = system.towers(tokeniser, data.features.shape[1]).to(device).train()
+        optimiser = make_optimiser(towers, 1e-3, 0.0, device)
+        eager = EagerStep(system, towers, data, optimiser, 2.0, "float32")
+        step: Step = GraphStep(eager) if recorded else eager
+        sampler = system.sampler(data, TrainingSettings(batch_size=32))
+        losses = [float(step(sampler.batch(number), number)) for number in range(20)]
+        with torch.inference_mode():  # in evaluation mode, so that running statistics are compared too
+            rows = torch.arange(len(data.lengths), device=device)
+            texts = towers.eval().text(*data.captions(rows, int(data.lengths.max())))
+            ends.append((losses, texts, towers.picture(data.features)))
+        if isinstance(step, GraphStep):
+            assert step.graphs  # something was recorded and replayed
+    (plain, texts, pictures), (replayed, other_texts, other_pictures) = ends
+    assert plain == pytest.approx(replayed, rel=1e-3)
+    assert (texts * other_texts).sum(dim=1).min() > 0.9999  # cosines
+    assert (pictures * other_pictures).sum(dim=1).min() > 0.9999

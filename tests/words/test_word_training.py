@@ -1,0 +1,68 @@
+"""Vectors from captions: reproducible, composed as our subwords compose them, and they learn."""
+
+import numpy as np
+import pytest
+
+from conftest import make_world
+from groundling.errors import UserError
+from groundling.words.training import WordSettings, sentences, train
+
+pytest.importorskip("gensim")
+
+SETTINGS = WordSettings(dimensions=16, epochs=3, minimum_count=1, buckets=500, shortest=2, longest=3)
+
+
+def test_only_training_captions_of_the_language() -> None:
+    corpus = make_world().corpus
+    captions = sentences(corpus, "de")
+    inside = corpus.split("train").only(["de"]).texts
+    assert [" ".join(words) for words in captions] == inside
+    with pytest.raises(UserError, match=r'no captions in "dee" \(did you mean "de"\?\)'):
+        sentences(corpus, "dee")
+
+
+def test_same_seed_same_vectors_and_pieces_compose_them() -> None:
+    captions = sentences(make_world().corpus, "de")
+    one, two = train(captions, SETTINGS), train(captions, SETTINGS)
+    assert one.words == two.words
+    assert np.array_equal(one.matrix, two.matrix)
+    assert not np.array_equal(one.matrix, train(captions, SETTINGS.model_copy(update={"seed": 1})).matrix)
+    assert one.subwords is not None and one.subwords.kept is not None
+    assert len(one.subwords.table) == len(one.subwords.kept) <= 500
+    new = one.vector("hunde")
+    assert new is not None and np.isfinite(new).all()
+
+
+def test_our_pieces_are_gensims() -> None:
+    from gensim.models import FastText
+
+    captions = sentences(make_world().corpus, "de")
+    ours = train(captions, SETTINGS)
+    theirs = FastText(captions, sg=1, negative=5, workers=1, vector_size=16, window=5, min_count=1, min_n=2, max_n=3,
+                      bucket=500, seed=0, epochs=3)  # fmt: skip
+    assert np.allclose(ours.matrix, theirs.wv.vectors)
+    # "hundhund" has no piece that was not seen in training but the one across its middle
+    assert ours.subwords is not None
+    known = ours.subwords.rows("hund")
+    row = theirs.wv.vectors_vocab[theirs.wv.key_to_index["hund"]]
+    assert np.allclose(
+        ours.vector("hund"), (row + ours.subwords.table[known].sum(axis=0)) / (1 + len(known)), atol=1e-6
+    )  # type: ignore[arg-type]
+
+
+def test_words_of_the_same_kind_come_together() -> None:
+    draw = np.random.default_rng(0)
+    animals, boats = ["hund", "katze", "vogel", "pferd"], ["segel", "mast", "kiel", "anker"]
+    captions = [list(draw.permutation(kind)) for kind in (animals, boats) for _ in range(200)]
+    vectors = train(captions, SETTINGS.model_copy(update={"epochs": 10, "shortest": 5, "longest": 5}))
+    unit = vectors.unit()
+    rows = [[vectors.rows[word] for word in kind] for kind in (animals, boats)]
+    within = np.mean([unit[kind] @ unit[kind].T for kind in rows])
+    assert within > 0.2 + np.mean(unit[rows[0]] @ unit[rows[1]].T)
+
+
+def test_nothing_to_train_on() -> None:
+    with pytest.raises(UserError, match="no word occurs 5 times"):
+        train([["a"]], SETTINGS.model_copy(update={"minimum_count": 5}))
+    with pytest.raises(UserError, match="pieces of 4 to 3 letters"):
+        train([["a"]], SETTINGS.model_copy(update={"shortest": 4}))
