@@ -13,7 +13,10 @@ world_files, train_world = commands.world_files, commands.train_world
 
 @pytest.fixture
 def run(train_world: list[str]) -> Path:
-    assert call(*train_world, "--set", "corpus.languages=[en]", "--out", "run").code == 0
+    assert (
+        call(*train_world, "--set", "corpus.languages=[en]", "--set", "system.caption_pairs=0", "--out", "run").code
+        == 0
+    )
     return Path("run")
 
 

@@ -153,7 +153,7 @@ def printed(left_out: int = 0, alphabet: int = 101) -> list[int]:
     """The factors of LIWE's layered rows if so many parameters were not counted in (128, 512)."""
     factors = []
     for _, settings, _, _ in PUBLISHED[3:]:
-        parameters = word_parameters(settings, alphabet) + idle_biases(settings)
+        parameters = word_parameters({**settings, "dimensions": 8}, alphabet) + idle_biases(settings)
         factors.append(round(9e6 / (parameters - (left_out if settings["layers"] == [128, 512] else 0))))
     return factors
 

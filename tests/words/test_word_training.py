@@ -38,7 +38,7 @@ def test_our_pieces_are_gensims() -> None:
 
     captions = sentences(make_world().corpus, "de")
     ours = train(captions, SETTINGS)
-    theirs = FastText(captions, sg=1, negative=5, workers=1, vector_size=16, window=5, min_count=1, min_n=2, max_n=3,
+    theirs = FastText(captions, sg=1, negative=5, workers=1, vector_size=16, window=10, min_count=1, min_n=2, max_n=3,
                       bucket=500, seed=0, epochs=3)  # fmt: skip
     assert np.allclose(ours.matrix, theirs.wv.vectors)
     # "hundhund" has no piece that was not seen in training but the one across its middle

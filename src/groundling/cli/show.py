@@ -7,6 +7,8 @@ import typer
 
 from groundling.cli.output import AsJson, Data, Device, print_json, warn_of_skipped
 
+MOST = 50  # of each, so that a page stays within a few megabytes
+
 
 def show(
     run: Annotated[Path, typer.Argument(help="The folder of a trained run.")],
@@ -16,8 +18,8 @@ def show(
             help="Show captions in this language (repeatable), trained on or not; those of the run when left out."
         ),
     ] = None,
-    pictures: Annotated[int, typer.Option(min=0, max=50, help="Pictures with the captions found for them.")] = 8,
-    queries: Annotated[int, typer.Option(min=0, max=50, help="Captions with the pictures found for them.")] = 8,
+    pictures: Annotated[int, typer.Option(min=0, max=MOST, help="Pictures with the captions found for them.")] = 8,
+    queries: Annotated[int, typer.Option(min=0, max=MOST, help="Captions with the pictures found for them.")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Another seed draws others.")] = 0,
     photos: Annotated[
         Path | None, typer.Option(help="A folder of picture files by name, where the corpus has only features.")

@@ -19,10 +19,10 @@ Out = Annotated[Path, typer.Option("--out", "-o", help="A .safetensors file (kee
 Half = Annotated[bool, typer.Option("--half", help="Store float16: half the size.")]
 
 
-def warn_of_problems(found: Sequence["Problems"]) -> None:
-    """What had to be left out is never left out in silence."""
+def warn_of_problems(found: Sequence["Problems"], most: int = 5) -> None:
+    """What had to be left out is never left out in silence: `most` sentences for each file, and how many there are."""
     for problems in found:
-        for sentence in [*problems.notes, *problems.sentences[:5]]:
+        for sentence in [*problems.notes, *problems.sentences[:most]]:
             typer.echo(sentence, err=True)
         if problems.total:
             kinds = ", ".join(f"{count:,} {kind}" for kind, count in problems.counts.most_common())
@@ -34,9 +34,9 @@ def train(
     corpus: Annotated[str, typer.Argument(help="A corpus by name, a corpus folder, or a captions table.")],
     language: Annotated[str, typer.Option("--language", "-l", help="The language to train vectors of, by its code.")],
     out: Out,
-    dimensions: Annotated[int, typer.Option(help="Numbers per word.")] = 300,
+    dimensions: Annotated[int, typer.Option(help="Numbers per word.")] = 100,
     epochs: Annotated[int, typer.Option(help="Passes over the captions.")] = 20,
-    window: Annotated[int, typer.Option(help="Words on each side that a word has to predict.")] = 5,
+    window: Annotated[int, typer.Option(help="Words on each side that a word has to predict.")] = 10,
     minimum_count: Annotated[int, typer.Option(help="Rarer words get no vector of their own, only subwords.")] = 2,
     shortest: Annotated[int, typer.Option(help="Letters of the shortest piece of a word.")] = 3,
     longest: Annotated[int, typer.Option(help="Letters of the longest piece of a word.")] = 6,
@@ -98,7 +98,7 @@ def inspect(
     if as_json:
         listed = {word: None if found is None else [list(pair) for pair in found] for word, found in near.items()}
         return print_json({**facts, "nearest": listed})
-    warn_of_problems([problems])
+    warn_of_problems([problems], most=len(problems.sentences))
     print(f"{facts['words']:,} words, {facts['dimensions']} dimensions{_about_subwords(facts)}")
     for word, found in near.items():
         if found is None:

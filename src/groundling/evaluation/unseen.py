@@ -26,7 +26,7 @@ SAME, NEW = 90.0, 10.0  # percent of letters known from which, and below which, 
 EXPECT = {
     "known script": "better than chance, the more words or parts of words it shares with the trained languages",
     "partly known script": "better than chance by what is written in the known part, if anything",
-    "new script": "chance, for no letter of it was met in training",
+    "new script": "chance, for hardly a letter of it was met in training",
     "pretrained encoder": "anything, for it may have met this language before this training",
 }
 

@@ -13,7 +13,6 @@ from groundling.report.sheet import sheet_parts
 from groundling.report.tables import recall_table
 
 SIDE = 160  # pixels of a picture
-MOST = 50  # captions, and pictures, on a page: it stays within some megabytes
 
 
 def qualitative_page(
@@ -28,7 +27,7 @@ def qualitative_page(
     head = (
         f'<header><p class="kind">groundling show</p><h1>{escape(_title(evaluation, about))}</h1>'
         f'<p class="lead">{escape(_drawn(sheet, evaluation, about))}</p>'
-        + "".join(f'<p class="note">{escape(note)}</p>' for note in _notes(about))
+        + "".join(f'<p class="note">{escape(note)}</p>' for note in _notes(evaluation, about))
         + "</header>"
     )
     sections = {
@@ -55,10 +54,11 @@ def _drawn(sheet: Sequence[Mapping[str, Any]], evaluation: Mapping[str, Any], ab
     )
 
 
-def _notes(about: Mapping[str, Any]) -> list[str]:
+def _notes(evaluation: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
+    among = "its fold" if evaluation.get("folds", 1) > 1 else "the whole split"
     notes = [
         "A picture is followed by the five captions of one language that the model finds nearest to it, ✓ where they "
-        "are captions of that picture. A caption is followed by the five nearest pictures of the whole split, the "
+        f"are captions of that picture. A caption is followed by the five nearest pictures of {among}, the "
         "right one framed; where it is not among them it comes last, with a dashed frame. The rank is that of the "
         "first right answer; a tie counts against the model."
     ]

@@ -15,9 +15,9 @@ from torch import Tensor
 from groundling.progress import bar
 from groundling.words.threads import workers
 
-SCORES_AT_ONCE = 2**25  # by each thread; in float32 128 MB
+SCORES_AT_ONCE = 2**24  # by each thread; in float32 64 MB
 LISTED_AT_ONCE = 2**19  # numbers gathered at once from the candidates; more would leave the cache
-QUERIES_AT_ONCE = 1024  # what a thread takes on
+QUERIES_AT_ONCE = 512  # what a thread takes on; small enough to share out evenly
 FIRST_LOOK = 24  # of a list: most often enough
 FLOAT32_ERROR = 2e-6  # of a score, relative to the length of the query
 
@@ -34,7 +34,7 @@ def nearest(queries: Tensor, candidates: Tensor, k: int, title: str = "") -> Nei
     parts = []
     with bar(title, len(queries)) as progress:
         search = MovingNeighbours(candidates, k, listed=max(FIRST_LOOK, 2 * k))
-        for part in queries.split(8 * QUERIES_AT_ONCE):
+        for part in queries.split(16 * QUERIES_AT_ONCE):
             search.forget()
             parts.append(search(part))
             progress.advance(len(part))

@@ -23,9 +23,9 @@ from groundling.words.vectors import WordVectors
 class WordSettings(Settings):
     """How subword vectors are trained."""
 
-    dimensions: int = Field(300, ge=2, le=2000)
+    dimensions: int = Field(100, ge=2, le=2000)
     epochs: PositiveInt = 20
-    window: PositiveInt = Field(5, description="words on each side that a word has to predict")
+    window: PositiveInt = Field(10, description="words on each side that a word has to predict")
     minimum_count: PositiveInt = Field(2, description="rarer words get no vector of their own, only subwords")
     shortest: PositiveInt = Field(3, description="letters of the shortest piece of a word")
     longest: PositiveInt = Field(6, description="letters of the longest piece of a word")
