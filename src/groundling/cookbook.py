@@ -7,7 +7,7 @@ from typing import Any
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import read_yaml
 
-TABLE_KEYS = ("rows", "overlap", "like")  # a YAML file with one of these is a table; all others are recipes
+TABLE_KEYS = ("rows", "overlap", "like", "base")  # a YAML file with one of these is a table; all others are recipes
 
 
 def builtin() -> dict[str, Path]:
@@ -35,14 +35,17 @@ def tables(name: str) -> list[str]:
     known = builtin()
     if name in known or name.endswith((".yaml", ".yml")):
         return [name]
-    inside = [key for key, path in known.items() if key.startswith(f"{name}/") and is_table(read_yaml(path))]
-    if not inside:
-        folders = [f"{key.rsplit('/', 1)[0]}" for key in known if "/" in key]
-        raise UserError(f'no table is called "{name}"{did_you_mean(name, [*known, *folders])}')
-    return inside
+    folders: dict[str, list[str]] = {}
+    for key, path in known.items():
+        if is_table(read_yaml(path)):
+            folders.setdefault(key.rsplit("/", 1)[0], []).append(key)
+    if name not in folders:
+        every = [*folders, *(key for inside in folders.values() for key in inside)]
+        raise UserError(f'no table is called "{name}"{did_you_mean(name, every)}')
+    return folders[name]
 
 
-def read_table(name: str) -> dict[str, Any]:
+def read_table(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
     """The settings of a table. With `like`, those of another table, changed by what this one says.
 
     `corpora` then puts other corpora in the place of those the other table names, `without` leaves out rows.
@@ -53,23 +56,31 @@ def read_table(name: str) -> dict[str, Any]:
     if "like" not in values:
         return values
     like = values.pop("like")
-    if not isinstance(like, str) or find(like).resolve() == find(name).resolve():
+    if not isinstance(like, str):
         raise UserError(f"{name}: like: the name of another table is needed")
+    if like.endswith((".yaml", ".yml")):  # beside the table that names it
+        like = str(find(name).parent / like)
+    above = (*above, str(find(name).resolve()))
+    if str(find(like).resolve()) == above[-1]:
+        raise UserError(f"{name}: like: the name of another table is needed")
+    if str(find(like).resolve()) in above:
+        raise UserError(f"{name}: like: {like} is like this table in turn; one of them needs rows of its own")
     corpora = values.pop("corpora", {})
     if not isinstance(corpora, dict):
         raise UserError(f"{name}: corpora: a mapping from corpora of {like} to others is needed")
     without = values.pop("without", [])
-    merged: dict[str, Any] = _merged(_renamed(read_table(like), corpora), values)
+    merged: dict[str, Any] = _merged(_renamed(read_table(like, above), corpora), values)
     return {**merged, "rows": _left(merged.get("rows"), without, name)} if without else merged
 
 
 def _left(rows: Any, without: Any, name: str) -> list[Any]:
     """The rows without those that are named."""
     names = [row.get("name") for row in rows or [] if isinstance(row, dict)]
-    for gone in without if isinstance(without, list) else [without]:
+    listed = without if isinstance(without, list) else [without]
+    for gone in listed:
         if gone not in names:
             raise UserError(f'{name}: without: no row is called "{gone}"{did_you_mean(str(gone), map(str, names))}')
-    return [row for row in rows if not (isinstance(row, dict) and row.get("name") in without)]
+    return [row for row in rows if not (isinstance(row, dict) and row.get("name") in listed)]
 
 
 def _merged(old: Any, new: Any) -> Any:
@@ -85,5 +96,5 @@ def _renamed(value: Any, names: dict[str, str], below: str = "") -> Any:
         return {key: _renamed(inner, names, f"{below}.{key}") for key, inner in value.items()}
     if isinstance(value, list):
         return [_renamed(inner, names, below) for inner in value]
-    in_corpus = any(part.startswith("corpus") for part in below.split("."))
+    in_corpus = any(part.startswith("corpus") or part == "overlap" for part in below.split("."))
     return names.get(value, value) if in_corpus and isinstance(value, str) else value

@@ -132,23 +132,29 @@ def override(values: dict[str, Any], assignments: list[str]) -> dict[str, Any]:
     if not assignments:
         return values
     changed = {key: dict(value) if isinstance(value, dict) else value for key, value in values.items()}
-    for assignment in assignments:
-        key, equals, text = assignment.partition("=")
-        if not equals or not key.strip():
-            raise UserError(f'--set {assignment}: write it as key=value, for example "--set training.seed=1"')
-        *groups, last = key.strip().split(".")
+    for text in assignments:
+        key, value = assignment(text)
+        *groups, last = key.split(".")
         place = changed
         for group in groups:
             inner = place.get(group)
             if inner is not None and not isinstance(inner, dict):
-                raise UserError(f'--set {assignment}: "{group}" is a value, not a group of settings')
+                raise UserError(f'--set {text}: "{group}" is a value, not a group of settings')
             place[group] = dict(inner or {})
             place = place[group]
-        try:
-            place[last] = yaml.safe_load(text)
-        except yaml.YAMLError:
-            raise UserError(f"--set {assignment}: the value is not valid YAML") from None
+        place[last] = value
     return changed
+
+
+def assignment(text: str) -> tuple[str, Any]:
+    """ "training.seed=3" → ("training.seed", 3)"""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise UserError(f'--set {text}: write it as key=value, for example "--set training.seed=1"')
+    try:
+        return key.strip(), yaml.safe_load(value)
+    except yaml.YAMLError:
+        raise UserError(f"--set {text}: the value is not valid YAML") from None
 
 
 def read_yaml(path: Path) -> dict[str, Any]:

@@ -106,7 +106,6 @@ def test_two_tables_at_once_share_their_trainings(base: dict[str, Any], trained:
     assert len(trained) == 3
 
 
-@pytest.mark.xfail(strict=True, reason="both write to OUT/tiny, where the last one wins")
 def test_two_tables_of_one_name_in_two_folders_have_a_page_each(base: dict[str, Any]) -> None:
     write_table("a/tiny.yaml", base, title="First")
     write_table("b/tiny.yaml", base, title="Second")
@@ -181,7 +180,6 @@ def test_how_it_was_made_repeats_the_whole_command(base: dict[str, Any]) -> None
     assert "groundling reproduce tiny.yaml --set training.maximum_steps=5 --seed 3" in text
 
 
-@pytest.mark.xfail(strict=True, reason="one_language and rows come after --set and win")
 @pytest.mark.parametrize(
     "changes",
     [{"one_language": {"training.maximum_steps": 6}}, {"rows": [{"name": "a", "set": {"training.maximum_steps": 6}}]}],
@@ -195,7 +193,6 @@ def test_set_changes_a_setting_of_every_row(changes: dict[str, Any], base: dict[
     assert json.loads((folder / "run.json").read_text())["steps"] == 5
 
 
-@pytest.mark.xfail(strict=True, reason="the table's seeds and languages win, in silence")
 @pytest.mark.parametrize("change", ["training.seed=7", "corpus.languages=[en]"])
 def test_set_of_what_the_table_itself_sets_is_refused(change: str, base: dict[str, Any]) -> None:
     """Or obeyed; but not taken for granted and left undone. Seeds have an option of their own."""
@@ -261,7 +258,6 @@ def test_a_mistake_is_one_sentence_before_anything_is_trained(
     assert content(own_ground) == before
 
 
-@pytest.mark.xfail(strict=True, reason="tables of words are measured and written before the others are checked")
 def test_a_mistake_in_one_table_leaves_the_page_of_a_table_of_words_alone(
     base: dict[str, Any], world_files: Path
 ) -> None:
@@ -272,7 +268,6 @@ def test_a_mistake_in_one_table_leaves_the_page_of_a_table_of_words_alone(
     assert not Path("runs").exists()
 
 
-@pytest.mark.xfail(strict=True, reason="a table of words is measured anew, which needs its corpus")
 def test_show_of_a_table_of_words_needs_no_corpus(world_files: Path) -> None:
     shutil.copytree(world_files / "corpus", "corpus")
     table = {"title": "Words", "overlap": "corpus", "languages": ["en", "de"], "minimum_count": 1}

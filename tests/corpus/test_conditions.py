@@ -246,7 +246,6 @@ def test_captions_from_one_corpus_and_tests_from_another() -> None:
     assert changed.name == "translated+written"
 
 
-@pytest.mark.xfail(strict=True, reason="test_on a corpus of other languages tests on the corpus itself, in silence")
 def test_a_test_corpus_without_a_language_in_common_is_an_error() -> None:
     with pytest.raises(UserError, match="spanish"):
         conditions.tested_on(TRANSLATED, small("spanish", "p3 es C"))

@@ -102,7 +102,6 @@ def test_rows_that_a_table_does_without() -> None:
         cookbook.read_table("third.yaml")
 
 
-@pytest.mark.xfail(strict=True, reason="a name that is no list leaves out the rows whose names are part of it")
 def test_one_row_that_a_table_does_without() -> None:
     rows = [{"name": "Bilingual"}, {"name": "Bilingual + c2c"}]
     write("first.yaml", **{**FIRST, "rows": rows})
@@ -119,7 +118,6 @@ def test_a_table_like_one_that_is_like_a_third() -> None:
     assert third["base"]["corpus"] == {"name": "c", "languages": ["en"], "test_on": "c"}
 
 
-@pytest.mark.xfail(strict=True, reason="`overlap:` names a corpus, too, but `corpora` does not rename it")
 def test_a_table_of_words_like_another_counts_the_words_of_its_own_corpus() -> None:
     words = {"title": "Words", "overlap": "a", "languages": ["en", "de"]}
     write("first.yaml", **words, sizes=[{"corpus": "a", "sum": 3, "union": 2}])
@@ -152,7 +150,6 @@ def test_a_mistake_in_a_table_like_another_is_one_sentence(values: dict[str, Any
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.xfail(strict=True, raises=RecursionError, reason="only a table that is like itself is noticed")
 def test_tables_that_are_like_each_other_are_one_sentence() -> None:
     write("first.yaml", like="second.yaml")
     write("second.yaml", like="first.yaml")
@@ -190,7 +187,6 @@ def test_a_wrong_name_is_answered_with_the_nearest(name: str, nearest: str) -> N
     assert str(error.value) == f'no table is called "{name}" (did you mean "{nearest}"?)'
 
 
-@pytest.mark.xfail(strict=True, reason='no table is called "solo" (did you mean "solo"?)')
 def test_a_folder_of_recipes_alone_is_not_proposed_in_its_own_place(monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = Path(write("demo.yaml", corpus={"name": "a"}))
     monkeypatch.setattr(cookbook, "builtin", lambda: {"solo/demo": recipe})

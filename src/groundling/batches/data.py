@@ -45,6 +45,23 @@ class TrainingData:
         return (ids if self.spellings is None else self.spellings[ids.long()]), self.device_lengths[rows]
 
     @staticmethod
+    def outline(corpus: Corpus) -> "TrainingData":
+        """What a sampler looks at, without words and features: enough to find out whether there are batches at all."""
+        codes, languages = np.unique(corpus.languages, return_inverse=True)
+        ones = np.ones(len(corpus), dtype=np.int64)
+        return TrainingData(
+            ids=torch.zeros(len(corpus), 1, dtype=torch.int32),
+            device_lengths=torch.from_numpy(ones),
+            device_owners=torch.from_numpy(corpus.owners),
+            device_texts=torch.zeros(len(corpus), dtype=torch.int64),
+            features=torch.zeros(len(corpus.pictures), 1),
+            lengths=ones,
+            owners=corpus.owners,
+            languages=languages.astype(np.int64),
+            codes=codes.tolist(),
+        )
+
+    @staticmethod
     def build(
         corpus: Corpus, features: npt.NDArray[np.float32], tokeniser: Tokeniser, device: torch.device
     ) -> "TrainingData":

@@ -2,6 +2,7 @@
 
 import shlex
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from groundling.cli.output import AsJson, Data, Device, print_json, print_table
 
 if TYPE_CHECKING:
+    from groundling.experiments.overlap import OverlapSettings
     from groundling.experiments.table import TableSettings
 
 
@@ -37,17 +39,17 @@ def reproduce(
     Cells that are done are not trained again, whichever table they were trained for: what was stopped goes on where it
     was. Everything is checked before the first training starts.
     """
-    from groundling.cookbook import read_table
     from groundling.cookbook import tables as named
     from groundling.errors import UserError
     from groundling.experiments.results import how_it_was_made, summarise
     from groundling.experiments.runner import finished_cells, run_cells
     from groundling.experiments.table import cells
     from groundling.report.experiment import experiment_tables, write_experiment
+    from groundling.report.overlap import overlap_tables
 
-    settings = {name: _settings(name, read_table(name), assign or []) for each in tables for name in named(each)}
-    trained: dict[str, TableSettings] = {name: table for name, table in settings.items() if table is not None}
-    measured = {name: _overlap(name, out, data) for name in settings if name not in trained}
+    names = list(dict.fromkeys(name for each in tables for name in named(each)))
+    trained, counted = _settings(names, assign or [])
+    folders = _folders(names, out)
     wanted = {name: list(cells(table, seeds)) for name, table in trained.items()}
     every = [cell for found in wanted.values() for cell in found]
     started = time.monotonic()
@@ -56,53 +58,82 @@ def reproduce(
         raise UserError(f"{out}: no training of {' '.join(tables)} is finished yet")
     options = [part for change in assign or [] for part in ("--set", change)]
     options += [part for seed in seeds or [] for part in ("--seed", str(seed))]
-    summaries: dict[str, Any] = {name: result for name, (result, _) in measured.items()}
-    for name, table in trained.items():
-        folders = {cell.folder for cell in wanted[name]}
-        own = {folder: result for folder, result in results.items() if folder in folders}
-        summaries[name] = summarise(table, own, seeds)
-        command = shlex.join(["groundling", "reproduce", name, *options])
-        page = write_experiment(
-            _folder(out, name), table.about, summaries[name], how_it_was_made(command, own, len(folders))
-        )
+    summaries: dict[str, Any] = {}
+    for name in names:
+        if name in counted:
+            summaries[name] = _words(name, counted[name], folders[name], data, show)
+            shown, page = overlap_tables(summaries[name]), folders[name] / "results.md"
+        else:
+            own = {cell.folder: results[cell.folder] for cell in wanted[name] if cell.folder in results}
+            summaries[name] = summarise(trained[name], own, seeds)
+            made = how_it_was_made(
+                shlex.join(["groundling", "reproduce", name, *options]), own, len({c.folder for c in wanted[name]})
+            )
+            page = write_experiment(folders[name], trained[name].about, summaries[name], made)
+            shown = experiment_tables(summaries[name])
         if not as_json:
-            for each_table in experiment_tables(summaries[name]):
-                print_table(each_table)
+            for table in shown:
+                print_table(table)
             print(f"Written to {page}")
-    for _, tables_to_print in measured.values() if not as_json else ():
-        for each_table in tables_to_print:
-            print_table(each_table)
     if as_json:
         print_json(next(iter(summaries.values())) if len(summaries) == 1 else summaries)
     elif trained and not show:
-        print(f"{len(results)} trainings, {time.monotonic() - started:.0f} seconds")
+        print(f"{len(results)} training{'s' if len(results) != 1 else ''}, {time.monotonic() - started:.0f} seconds")
 
 
-def _settings(name: str, values: dict[str, Any], assignments: list[str]) -> "TableSettings | None":
-    """The settings of a table of trainings; None for a table of words, which is measured from the corpus alone."""
-    from groundling.errors import UserError
-    from groundling.experiments.table import TableSettings
-    from groundling.settings import check, override
-
-    if "overlap" in values:
-        return None
-    if not isinstance(values.get("base"), dict):
-        raise UserError(f"{name}: base: a table needs the settings that its rows share")
-    return check(TableSettings, {**values, "base": override(values["base"], assignments)}, name)
-
-
-def _overlap(name: str, out: Path, data: Path | None) -> tuple[dict[str, Any], list[Any]]:
-    """Measure a table of words and write it; the result, and tables to print."""
+def _settings(
+    names: Sequence[str], assignments: list[str]
+) -> tuple[dict[str, "TableSettings"], dict[str, "OverlapSettings"]]:
+    """Tables of trainings, and tables of words, which are counted in the corpus alone."""
     from groundling.cookbook import read_table
-    from groundling.experiments.overlap import OverlapSettings, measure
-    from groundling.report.overlap import overlap_tables, write_overlap
-    from groundling.settings import check
+    from groundling.errors import UserError
+    from groundling.experiments.overlap import OverlapSettings
+    from groundling.experiments.table import TableSettings
+    from groundling.settings import assignment, check
 
-    table = check(OverlapSettings, read_table(name), name)
+    changes = dict(assignment(text) for text in assignments)
+    for key, instead in (("training.seed", "--seed"), ("corpus.languages", "rows of a table of your own")):
+        if key in changes:
+            raise UserError(f"--set {key}: a table says that itself; use {instead}")
+    trained, counted = {}, {}
+    for name in names:
+        values = read_table(name)
+        if "overlap" in values:
+            counted[name] = check(OverlapSettings, values, name)
+            continue
+        if not isinstance(values.get("base"), dict):
+            raise UserError(f"{name}: base: a table needs the settings that its rows share")
+        table = check(TableSettings, values, name)
+        trained[name] = table.model_copy(update={"change": {**table.change, **changes}})
+    return trained, counted
+
+
+def _folders(names: Sequence[str], out: Path) -> dict[str, Path]:
+    """Where each table is written; files of one name in two folders go by both names."""
+    files = [name for name in names if name.endswith((".yaml", ".yml"))]
+    stems = [Path(name).stem for name in files]
+    folders = {}
+    for name in names:
+        own = name
+        if name in files:
+            path = Path(name)
+            own = path.stem if stems.count(path.stem) == 1 else f"{path.resolve().parent.name}-{path.stem}"
+        folders[name] = out / own
+    return folders
+
+
+def _words(name: str, table: "OverlapSettings", folder: Path, data: Path | None, show: bool) -> dict[str, Any]:
+    """A table of words, measured and written; with `show`, the one that is there."""
+    from groundling.errors import UserError
+    from groundling.experiments.overlap import measure
+    from groundling.files import read_json
+    from groundling.report.overlap import write_overlap
+
+    written = folder / "results.json"
+    if show:
+        if not written.exists():
+            raise UserError(f"{folder}: {name} is not there yet")
+        return {key: value for key, value in read_json(written).items() if key != "made"}
     result = measure(table, data)
-    write_overlap(_folder(out, name), table.about, result, shlex.join(["groundling", "reproduce", name]))
-    return result, overlap_tables(result)
-
-
-def _folder(out: Path, name: str) -> Path:
-    return out / (Path(name).stem if name.endswith((".yaml", ".yml")) else name)
+    write_overlap(folder, table.about, result, shlex.join(["groundling", "reproduce", name]))
+    return result

@@ -57,6 +57,8 @@ def captions_from(corpus: Corpus, language: str, sources: Sequence[Corpus]) -> C
 def tested_on(corpus: Corpus, other: Corpus) -> Corpus:
     """The test captions of `other` instead of this corpus's own, in the languages that both have."""
     asked = other.split("test").only(corpus.all_languages())
+    if not len(asked):
+        raise UserError(f"corpus {other.name} has no test captions in a language of corpus {corpus.name}")
     replaced = np.isin(corpus.languages, asked.all_languages()) & (corpus.splits[corpus.owners] == "test")
     return add(corpus.keep_captions(~replaced), asked)
 

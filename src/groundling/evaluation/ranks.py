@@ -52,7 +52,7 @@ def ranks(
 
     Args:
         pictures: vectors [P, D]; on a GPU where the tensors are there.
-        captions: vectors [C, D].
+        captions: vectors [C, D]; with a score of several parts, so many of them side by side [C, parts · D].
         owners: for each caption, the row of its picture [C].
         score: how pictures and captions match; the dot product of the vectors as they are, unless told.
         tile: how many pictures and how many captions are scored at once.
@@ -60,7 +60,8 @@ def ranks(
     """
     with torch.no_grad():
         picture_rows, caption_rows = as_matrix(pictures, names[0]), as_matrix(captions, names[1])
-        if picture_rows.shape[1] != caption_rows.shape[1]:
+        score = score or Dot()
+        if picture_rows.shape[1] * score.parts != caption_rows.shape[1]:
             raise UserError(
                 f"{names[0]} has vectors of {picture_rows.shape[1]} dimensions but {names[1]} of "
                 f"{caption_rows.shape[1]}: encode both with the same model"
@@ -69,7 +70,7 @@ def ranks(
         device = picture_rows.device
         with full_precision(device), workers(device) as each:
             sides = _Side(picture_rows, names[0], each), _Side(caption_rows, names[1], each)
-            counting = _Counting(*sides, owner_rows, score or Dot(), each)
+            counting = _Counting(*sides, owner_rows, score, each)
             return counting.run(tile or ((1000, 1000) if device.type == "cpu" else (4096, 4096)))
 
 
@@ -273,7 +274,7 @@ class _Counting:
 
     def pair_scores(self, pictures: Tensor, captions: Tensor) -> Tensor:
         """The float64 scores of these pictures with these captions (rows of each), a cacheful at a time."""
-        size = max(1, 2 ** (18 if self.device.type == "cpu" else 24) // self.dimensions)
+        size = max(1, 2 ** (18 if self.device.type == "cpu" else 24) // (self.dimensions * self.score.parts))
         parts = [
             self.score.pairs(self.pictures.rows(some, torch.float64), self.captions.rows(others, torch.float64))
             for some, others in zip(pictures.split(size), captions.split(size), strict=True)

@@ -17,16 +17,18 @@ class Score(Protocol):
     Attributes:
         scales_apart: whether no rank changes when all pictures, or all captions, are multiplied by a positive number;
             where it is false, none changes when both are multiplied by the same.
+        parts: how many vectors of a picture's length make up the row of a caption, one after the other.
     """
 
     scales_apart: bool
+    parts: int
 
     def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
-        """All scores [p, c] of pictures [p, d] and captions [c, d], in their precision, as fast as can be."""
+        """All scores [p, c] of pictures [p, d] and captions [c, parts · d], in their precision, as fast as can be."""
         ...
 
     def pairs(self, pictures: Tensor, captions: Tensor) -> Tensor:
-        """The score of each row of pictures [n, d] with that row of captions [n, d], in float64.
+        """The score of each row of pictures [n, d] with that row of captions [n, parts · d], in float64.
 
         Must not depend on the other rows, not even in the last bit.
         """
@@ -45,7 +47,7 @@ class Score(Protocol):
 class Dot:
     """The dot product; the cosine where vectors are normalised."""
 
-    scales_apart = True
+    scales_apart, parts = True, 1
 
     def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
         scores = pictures[:, :DEPTH] @ captions[:, :DEPTH].T
@@ -71,7 +73,7 @@ class Dot:
 class Order:
     """−‖max(0, caption − picture)‖² of absolute values, as order embeddings score (see `towers.similarity`)."""
 
-    scales_apart = False
+    scales_apart, parts = False, 1
 
     def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
         return order_similarities(pictures.abs(), captions.abs())

@@ -39,7 +39,7 @@ def measure(table: OverlapSettings, data: Path | None) -> dict[str, Any]:
             key = next((key for key in (f"{one}-{other}", f"{other}-{one}") if key in found["jaccard"]), None)
             if key is None:
                 raise UserError(f"corpus {table.overlap} has no captions in both {one} and {other}")
-            published = table.published.get(f"{one}-{other}")
+            published = table.published.get(f"{one}-{other}", table.published.get(f"{other}-{one}"))
             pairs.append({"languages": [one, other], "jaccard": found["jaccard"][key], "published": published})
     sizes = []
     for size in table.sizes:

@@ -4,7 +4,7 @@ from typing import Any
 
 from groundling.evaluation.significance import difference_interval, mean_interval
 from groundling.experiments.runner import Results
-from groundling.experiments.table import Claim, Row, TableSettings, cells
+from groundling.experiments.table import Claim, Row, TableSettings, cells, groups
 
 Values = dict[tuple[str, str], dict[int, float]]  # (language, metric) → seed → number
 
@@ -51,7 +51,7 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
                 "name": row.name,
                 "line": row.line or row.name,
                 "at": row.at,
-                "own_mean": {metric: _own_mean(table, by_row[row.name], metric) for metric in table.metrics},
+                "own_mean": {metric: _own_mean(table, row, by_row[row.name], metric) for metric in table.metrics},
                 "columns": {
                     column_name(table, *column): _statistics(list(by_row[row.name][column].values()))
                     for column in columns
@@ -79,7 +79,7 @@ def published(table: TableSettings, row: Row) -> dict[str, float]:
     found = {}
     for language, numbers in row.published.items():
         listed = numbers if isinstance(numbers, list) else [numbers]
-        for metric, number in zip(table.metrics, listed, strict=False):
+        for metric, number in zip(table.metrics, listed, strict=True):
             found[column_name(table, language, metric)] = number
     return found
 
@@ -100,9 +100,10 @@ def _added_up(sizes: dict[tuple[str, ...], dict[str, int]]) -> dict[str, int] | 
     return {key: sum(size[key] for size in sizes.values()) for key in ("all", "words")} if sizes else None
 
 
-def _own_mean(table: TableSettings, values: Values, metric: str) -> dict[str, Any] | None:
-    """The mean over those of the table's languages that the row was trained on, seed by seed."""
-    parts = [by_seed for (code, name), by_seed in values.items() if name == metric and code in table.languages]
+def _own_mean(table: TableSettings, row: Row, values: Values, metric: str) -> dict[str, Any] | None:
+    """The mean over those of the table's languages that the row is trained on, for seeds that have all of them."""
+    own = dict.fromkeys(code for group in groups(table, row) for code in group if code in table.languages)
+    parts = [values.get((code, metric), {}) for code in own]
     whole = [seed for seed in parts[0] if all(seed in part for part in parts)] if parts else []
     return _statistics([sum(part[seed] for part in parts) / len(parts) for seed in whole]) if whole else None
 
@@ -138,10 +139,14 @@ def verdict(difference: float, half_width: float | None, equal: bool = False) ->
 
 
 def _over_metrics(table: TableSettings, values: Values, code: str) -> list[float]:
-    """Seed by seed the mean over the table's metrics."""
-    parts = [values.get((code, metric), {}) for metric in table.metrics]
-    whole = [seed for seed in parts[0] if all(seed in part for part in parts)]
-    return [sum(part[seed] for part in parts) / len(parts) for seed in whole]
+    """Seed by seed the mean over the table's metrics, ranks with a minus: more is better."""
+    parts = [(values.get((code, metric), {}), _sign(metric)) for metric in table.metrics]
+    whole = [seed for seed in parts[0][0] if all(seed in part for part, _ in parts)]
+    return [sum(sign * part[seed] for part, sign in parts) / len(parts) for seed in whole]
+
+
+def _sign(metric: str) -> int:
+    return -1 if metric.endswith((".median", ".mean")) else 1
 
 
 def _published_mean(table: TableSettings, row: Row, code: str) -> float | None:
@@ -149,7 +154,7 @@ def _published_mean(table: TableSettings, row: Row, code: str) -> float | None:
     if numbers is None:
         return None
     listed = numbers if isinstance(numbers, list) else [numbers]
-    return sum(listed) / len(listed)
+    return sum(_sign(metric) * number for metric, number in zip(table.metrics, listed, strict=True)) / len(listed)
 
 
 def pick(result: dict[str, Any], metric: str) -> float:

@@ -20,11 +20,13 @@ Results = dict[str, dict[str, Any]]  # folder of a cell → its evaluation, with
 
 def finished_cells(cells: Sequence[Cell], out: Path) -> Results:
     """Evaluations of the cells that are done; one that was made with other settings is an error."""
+    from groundling.systems import meaning
+
     results: Results = {}
     for cell in cells:
         run = Run(out / cell.folder)
         if run.evaluation_file.exists():
-            if run.recipe() != cell.recipe:
+            if meaning(run.recipe()) != meaning(cell.recipe):
                 raise UserError(f"{run.folder}: was made with other settings; use another --out or remove it")
             results[cell.folder] = {**read_json(run.evaluation_file), "run": read_json(run.facts_file)}
     return results
@@ -64,22 +66,34 @@ def check_all(cells: Sequence[Cell], data: Path | None) -> None:
 
     Features are computed here, by one process, before any worker starts.
     """
-    from groundling import systems
-    from groundling.evaluation.models import check_queries
-    from groundling.training.validation import check_languages
-
     looked_at = set()
     with progress.bar("Checking data", len(cells)) as bar:
         for cell in cells:
-            systems.make(cell.recipe.system)
-            key = (cell.recipe.corpus.model_dump_json(), cell.recipe.features.model_dump_json())
+            key = cell.recipe.model_dump_json(exclude={"name": True, "training": {"seed"}})
             if key not in looked_at:
-                dataset = _dataset(_corpus(cell), cell.recipe.features, data).under(cell.recipe.corpus)
-                check_languages(dataset.split("train").corpus, dataset.split("dev").corpus)
-                asked = cell.recipe.evaluation
-                check_queries(dataset.split("test").corpus, "test", asked.captions, asked.folds)
+                _check(cell, data)
                 looked_at.add(key)
             bar.advance()
+
+
+def _check(cell: Cell, data: Path | None) -> None:
+    from groundling import systems
+    from groundling.batches import TrainingData
+    from groundling.evaluation.models import check_queries
+    from groundling.training.validation import check_languages, check_score
+
+    recipe = cell.recipe
+    system = systems.make(recipe.system)
+    dataset = _dataset(_corpus(cell), recipe.features, data).under(recipe.corpus)
+    train, dev = dataset.split("train").corpus, dataset.split("dev").corpus
+    check_languages(train, dev)
+    check_score(recipe.training.score, dev.all_languages())
+    system.sampler(TrainingData.outline(train), recipe.training)
+    asked = recipe.evaluation
+    queries = check_queries(dataset.split("test").corpus, "test", asked.captions, asked.folds)
+    missing = sorted(set(cell.group) - set(queries.all_languages()))
+    if missing:
+        raise UserError(f"corpus {queries.name} has no test captions in {', '.join(missing)}")
 
 
 def run_cell(cell: Cell, out: Path, data: Path | None, device: str, keep_weights: bool) -> dict[str, Any]:

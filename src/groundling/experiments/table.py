@@ -6,6 +6,7 @@ is a language and a metric, and its number comes from the model that was trained
 
 import copy
 import hashlib
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -62,6 +63,7 @@ class TableSettings(Settings):
     one_language: dict[str, Any] | None = Field(
         None, description="settings of models that are trained on one language, by dotted name"
     )
+    change: dict[str, Any] = Field({}, description="settings that every row gets, whatever it sets itself (--set)")
     rows: list[Row] = Field(min_length=1)
     claims: list[Claim] = Field([], description="what the paper says about its rows")
 
@@ -77,7 +79,9 @@ class Cell:
     @property
     def folder(self) -> str:
         """Named by what is trained, not by the table: tables that share a training share its run."""
-        content = self.recipe.model_dump_json(exclude={"name", "title"})
+        from groundling.systems import meaning  # knows torch, which a list of tables does not need
+
+        content = json.dumps(meaning(self.recipe), sort_keys=True)
         return f"cells/{self.recipe.name}-{hashlib.sha256(content.encode()).hexdigest()[:10]}"
 
 
@@ -86,22 +90,45 @@ def cells(table: TableSettings, seeds: list[int] | None = None) -> Iterator[Cell
     names = [row.name for row in table.rows]
     if len(set(names)) != len(names):
         raise UserError(f"{table.title}: two rows have the same name")
-    for claim in table.claims:
-        for name in (claim.better, claim.than):
-            if name not in names:
-                raise UserError(f'{table.title}: claims: no row is called "{name}"{did_you_mean(name, names)}')
+    _check_claims(table, names)
+    _check_published(table)
     for row in table.rows:
         where, all_groups = f"{table.title}, {row.name}", groups(table, row)
         for group in all_groups:
             for seed in dict.fromkeys(seeds or table.seeds):
                 values = copy.deepcopy(table.base)
                 alone = table.one_language if len(group) == 1 else None
-                changes = {"training.seed": seed, "corpus.languages": list(group), **(alone or {}), **row.set}
-                for key, value in changes.items():
-                    assign(values, key, value, where)
+                own = {"corpus.languages": list(group), "training.seed": seed}
+                for changes in (own, alone or {}, row.set, table.change, own):  # own again: a row may set whole groups
+                    for key, value in changes.items():
+                        assign(values, key, value, where)
                 recipe = check(Recipe, values, where)
                 named = recipe.model_copy(update={"name": _name(recipe, group), "title": ""})
                 yield Cell(row.name, group, named)
+
+
+def _check_claims(table: TableSettings, names: list[str]) -> None:
+    for claim in table.claims:
+        for name in (claim.better, claim.than):
+            if name not in names:
+                raise UserError(f'{table.title}: claims: no row is called "{name}"{did_you_mean(name, names)}')
+        for code in claim.languages or []:
+            if code not in table.languages:
+                raise UserError(f'{table.title}: claims: no column is called "{code}"')
+
+
+def _check_published(table: TableSettings) -> None:
+    """One number for each metric of each column, or none."""
+    for row in table.rows:
+        for code, numbers in row.published.items():
+            where = f"{table.title}, {row.name}: published"
+            if code not in [*table.languages, "mean"]:
+                raise UserError(f'{where}: no column is called "{code}"{did_you_mean(code, table.languages)}')
+            given = len(numbers) if isinstance(numbers, list) else 1
+            if given != len(table.metrics):
+                raise UserError(
+                    f"{where}: {given} numbers for {code}, where the table has {len(table.metrics)} metrics"
+                )
 
 
 def _name(recipe: Recipe, group: tuple[str, ...]) -> str:
@@ -123,5 +150,5 @@ def assign(values: dict[str, Any], key: str, value: Any, where: str) -> None:
     for parent in parents:
         values = values.setdefault(parent, {})
         if not isinstance(values, dict):
-            raise UserError(f'{where}: {key}: "{parent}" must be a group of settings')
+            raise UserError(f'{where}: {key}: "{parent}" is a value, not a group of settings')
     values[last] = value

@@ -23,3 +23,11 @@ def escape_markdown(value: object) -> str:
     text = " ".join(clean(value).split())
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKDOWN.sub(r"\\\g<0>", text)
+
+
+def code(value: object) -> str:
+    """Inline code of Markdown: between as many backticks as the value does not hold itself."""
+    text = " ".join(clean(value).split())
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"`{text}`"

@@ -5,7 +5,7 @@ from typing import Any
 
 from groundling.files import write_json, write_text
 from groundling.report.document import document, figure
-from groundling.report.escape import escape
+from groundling.report.escape import code, escape, escape_markdown
 from groundling.report.experiment_figures import experiment_figures
 from groundling.report.languages import language_name, metric_name
 from groundling.report.numbers import Cell, Measured, rounded
@@ -121,13 +121,13 @@ def claims_table(summary: Summary) -> Table:
     lines: list[list[Cell]] = []
     for claim in summary["claims"]:
         says = claim["says"]
-        for code, found in claim["languages"].items():
+        for language, found in claim["languages"].items():
             ours = "–"
             if "difference" in found:
                 spread = "" if found["interval"] is None else f" ± {rounded(found['interval'])}"
                 ours = f"{_signed(found['difference'])}{spread}"
             theirs = None if found["published"] is None else _signed(found["published"])
-            lines.append([says, language_name(code), ours, theirs, found.get("verdict", "–")])
+            lines.append([says, language_name(language), ours, theirs, found.get("verdict", "–")])
             says = ""
     several = "the mean of the columns' metrics" if len(summary["metrics"]) > 1 else metric_name(summary["metrics"][0])
     note = (
@@ -146,8 +146,12 @@ def write_experiment(folder: Path, about: str, summary: Summary, made: dict[str,
     """results.json, results.md and results.html in `folder`; `made` says how: command, commit, device, seconds."""
     write_json(folder / "results.json", {**summary, "made": made})
     tables = experiment_tables(summary)
-    lines = [f"# {summary['title']}", about.strip(), *(table.markdown().rstrip("\n") for table in tables)]
-    lines += ["## How it was made", "\n".join(f"- {key}: `{value}`" for key, value in made.items())]
+    lines = [
+        f"# {escape_markdown(summary['title'])}",
+        escape_markdown(about.strip()),
+        *(table.markdown().rstrip("\n") for table in tables),
+    ]
+    lines += ["## How it was made", "\n".join(f"- {key}: {code(value)}" for key, value in made.items())]
     write_text(folder / "results.md", "\n\n".join(line for line in lines if line) + "\n")
     head = f'<p class="kind">groundling</p><h1>{escape(summary["title"])}</h1><p class="lead">{escape(about)}</p>'
     charts = "".join(figure(svg, name) for name, svg in experiment_figures(summary))

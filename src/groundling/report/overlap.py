@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from groundling.files import write_json, write_text
+from groundling.report.escape import code, escape_markdown
 from groundling.report.languages import language_name
 from groundling.report.numbers import Cell, rounded
 from groundling.report.table import Column, Table
@@ -37,7 +38,11 @@ def overlap_tables(result: dict[str, Any]) -> list[Table]:
 def write_overlap(folder: Path, about: str, result: dict[str, Any], command: str) -> Path:
     """results.json and results.md in `folder`."""
     write_json(folder / "results.json", {**result, "made": {"command": command}})
-    parts = [f"# {result['title']}", about.strip(), *(table.markdown() for table in overlap_tables(result))]
-    parts += ["## How it was made", f"- command: `{command}`"]
+    parts = [
+        f"# {escape_markdown(result['title'])}",
+        escape_markdown(about.strip()),
+        *(table.markdown() for table in overlap_tables(result)),
+    ]
+    parts += ["## How it was made", f"- command: {code(command)}"]
     write_text(folder / "results.md", "\n\n".join(part for part in parts if part) + "\n")
     return folder / "results.md"

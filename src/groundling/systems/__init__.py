@@ -3,7 +3,7 @@
 from typing import Any
 
 from groundling.errors import UserError, did_you_mean
-from groundling.settings import check
+from groundling.settings import Recipe, check
 from groundling.systems.bag import Bag
 from groundling.systems.base import System, Towers
 from groundling.systems.bert_gru import BertGRU
@@ -31,4 +31,14 @@ def make(values: dict[str, Any]) -> System:
     return kind(check(kind.Settings, values, f"system {kind.name}"))
 
 
-__all__ = ["SYSTEMS", "System", "Towers", "get", "make"]
+def meaning(recipe: Recipe) -> dict[str, Any]:
+    """What a recipe asks for, however it is written: names and defaults left out, the system's settings checked.
+
+    Two recipes that mean the same train the same model.
+    """
+    system = make(recipe.system)
+    values = recipe.model_dump(exclude={"name", "title", "system"}, exclude_defaults=True)
+    return {**values, "system": {**system.settings.model_dump(exclude_defaults=True), "name": system.name}}
+
+
+__all__ = ["SYSTEMS", "System", "Towers", "get", "make", "meaning"]

@@ -119,6 +119,6 @@ def _already_there(run: Run, recipe: Recipe, resume: bool) -> bool:
         return False
     if not resume:
         raise UserError(f"{run.folder}: a run is there already; go on with --resume or choose another folder")
-    if run.recipe() != recipe:
+    if systems.meaning(run.recipe()) != systems.meaning(recipe):
         raise UserError(f"{run.folder}: holds a run of another recipe; choose another folder")
     return run.finished

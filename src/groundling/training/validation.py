@@ -1,5 +1,6 @@
 """The score that early stopping looks at: the sum of the six recalls on the validation pictures, over languages."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,10 +31,7 @@ class Validation:
     similarity: str = "cosine"
 
     def __post_init__(self) -> None:
-        if self.score != "all" and self.score not in self.data.codes:
-            raise UserError(
-                f'training.score: no dev captions in "{self.score}"{did_you_mean(self.score, self.data.codes)}'
-            )
+        check_score(self.score, self.data.codes)
 
     def __call__(self, towers: Towers) -> tuple[float, dict[str, float]]:
         """The score, and rsum by language."""
@@ -54,6 +52,11 @@ class Validation:
             by_language[code] = float(recalls(found)["rsum"])
         towers.train(was_training)
         return (sum(by_language.values()) if self.score == "all" else by_language[self.score]), by_language
+
+
+def check_score(score: str, codes: Sequence[str]) -> None:
+    if score != "all" and score not in codes:
+        raise UserError(f'training.score: no dev captions in "{score}"{did_you_mean(score, codes)}')
 
 
 def check_languages(train: Corpus, dev: Corpus) -> None:
