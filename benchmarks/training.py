@@ -1,6 +1,6 @@
 """Training steps per second of our loop against a plain one with equal settings, in the same run.
 
-Plain: a DataLoader over captions in random order, packed sequences, float32, default Adam. Ours: rows resident on the
+Plain: captions in random order, packed sequences, float32, default Adam. Ours: rows resident on the
 device, batches of similar length, bf16 where the device has it, fused Adam, and on a GPU recorded steps. Both train the
 `lessons` model (300-d words, GRU 1024, max of hinges, batch 128) on captions whose lengths are drawn like F8K-7's.
 
@@ -19,7 +19,6 @@ import numpy as np
 import torch
 from torch.nn.functional import normalize
 from torch.nn.utils.rnn import pack_padded_sequence
-from torch.utils.data import DataLoader
 
 from groundling import systems
 from groundling.batches import TrainingData
@@ -55,40 +54,41 @@ def random_data(device: torch.device, captions: int = 30_000, words: int = 12_00
     ), tokeniser
 
 
-def plain_steps(towers: Towers, data: TrainingData, device: torch.device, steps: int) -> float:
-    """Seconds per step of the loop everybody writes first."""
+def plain_steps(
+    towers: Towers, data: TrainingData, system: systems.System, device: torch.device, steps: int
+) -> float:
+    """Seconds per step of the loop everybody writes first, on batches of one language in random order.
+
+    Putting a batch together on the host, which a DataLoader's workers would do meanwhile, is not counted.
+    """
     lists = [row[:length] for row, length in zip(data.ids.cpu().long(), data.lengths.tolist(), strict=True)]
-    features, owners = data.features.cpu(), data.owners
-
-    def collate(rows: list[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        lengths = torch.tensor([len(lists[row]) for row in rows])
-        ids = torch.nn.utils.rnn.pad_sequence([lists[row] for row in rows], batch_first=True)
-        return ids, lengths, torch.stack([features[owners[row]] for row in rows])
-
-    loader = DataLoader(range(len(lists)), TRAINING.batch_size, shuffle=True, collate_fn=collate, drop_last=True)  # type: ignore[arg-type]
+    features = data.features.cpu()
+    sampler = system.sampler(data, TRAINING.model_copy(update={"length_pool": 1}))
     optimiser = torch.optim.Adam(towers.parameters(), lr=TRAINING.learning_rate)
     times: list[float] = []
-    while True:
-        for ids, lengths, pictures in loader:
-            started = time.perf_counter()
-            packed = pack_padded_sequence(
-                towers.text.words(ids.to(device)), lengths, batch_first=True, enforce_sorted=False
-            )
-            _, last = towers.text.recurrent(packed)
-            scores = normalize(last[0], dim=-1) @ towers.picture(pictures.to(device)).T
-            matching = scores.diagonal()
-            wrong = 1 - torch.eye(len(scores), device=device)
-            by_row = ((0.2 + scores - matching[:, None]).clamp(min=0) * wrong).amax(dim=1)
-            by_column = ((0.2 + scores - matching[None, :]).clamp(min=0) * wrong).amax(dim=0)
-            loss = by_row.sum() + by_column.sum()
-            optimiser.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(towers.parameters(), TRAINING.clip)
-            optimiser.step()
-            loss.item()
-            times.append(time.perf_counter() - started)
-            if len(times) == steps:
-                return sum(times[WARM_UP:]) / (steps - WARM_UP)
+    for number in range(steps):
+        batch = sampler.batch(number)
+        lengths = torch.from_numpy(data.lengths[batch.captions])
+        ids = torch.nn.utils.rnn.pad_sequence([lists[row] for row in batch.captions], batch_first=True)
+        pictures = features[torch.from_numpy(batch.partners)]
+        started = time.perf_counter()
+        packed = pack_padded_sequence(
+            towers.text.words(ids.to(device)), lengths, batch_first=True, enforce_sorted=False
+        )
+        _, last = towers.text.recurrent(packed)
+        scores = normalize(last[0], dim=-1) @ towers.picture(pictures.to(device)).T
+        matching = scores.diagonal()
+        wrong = 1 - torch.eye(len(scores), device=device)
+        by_row = ((0.2 + scores - matching[:, None]).clamp(min=0) * wrong).amax(dim=1)
+        by_column = ((0.2 + scores - matching[None, :]).clamp(min=0) * wrong).amax(dim=0)
+        loss = by_row.sum() + by_column.sum()
+        optimiser.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(towers.parameters(), TRAINING.clip)
+        optimiser.step()
+        loss.item()
+        times.append(time.perf_counter() - started)
+    return sum(times[WARM_UP:]) / (steps - WARM_UP)
 
 
 def our_steps(
@@ -150,7 +150,7 @@ def main() -> None:
         towers = system.towers(tokeniser, data.features.shape[1]).to(device)
         towers.train()
         seconds = (
-            plain_steps(towers, data, device, steps)
+            plain_steps(towers, data, system, device, steps)
             if name == "plain"
             else our_steps(towers, data, system, device, steps, arguments.length_pool)
         )

@@ -337,7 +337,12 @@ def test_the_files_of_an_experiment(tmp_path: Path) -> None:
     assert html.tags.count("table") == 3
     for words in ("Why we did it.", "groundling reproduce x", "+9.0 ± 5.6", "Results", "How it was made"):
         assert words in html.text
-    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == ["results.html", "results.json", "results.md"]
+    assert sorted(path.name for path in (tmp_path / "new").iterdir()) == [
+        "figure-1.svg",
+        "results.html",
+        "results.json",
+        "results.md",
+    ]
 
 
 def test_words_from_outside_are_words_on_the_page(tmp_path: Path) -> None:

@@ -16,11 +16,12 @@ from groundling.text import Tokeniser
 from groundling.training.step import EagerStep, GraphStep, Step, make_optimiser
 
 SMALL = {"dimensions": 32, "word_dimensions": 16}
+# Sums of hinges: which negative is the hardest can turn on a rounding, and from there trainings go their own ways.
 SYSTEMS: dict[str, dict[str, Any]] = {
-    "lessons": {"name": "lessons", "caption_pairs_after": 0, **SMALL},
+    "lessons": {"name": "lessons", "objective": "sum_of_hinges", "caption_pairs_after": 0, **SMALL},
     "clmr": {"name": "clmr", **SMALL},
     "clmr-ends": {"name": "clmr", "pooling": "ends", **SMALL},
-    "clmr-lessons": {"name": "clmr", "sampling": "lessons", "caption_pairs_after": 0, **SMALL},
+    "clmr-lessons": {"name": "clmr", "sampling": "lessons", "hard_rate": 1.0, "pair_hard_rate": 1.0, "caption_pairs_after": 0, **SMALL},
     "liwe": {"name": "liwe", "layers": [32, 32], **SMALL},
     "liwe-charGRU": {"name": "liwe", "words": "charGRU", **SMALL},
     "liwe-every": {"name": "liwe", "layers": [32], "every_other": True, "pooling": "ends", **SMALL},

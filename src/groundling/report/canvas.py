@@ -51,6 +51,11 @@ def paint(index: int) -> str:
     return f"var(--series-{number + 1},{COLOURS[number]})"
 
 
+def shade(index: int) -> str:
+    """Colours come round again, then paler, so that a ninth bar is not taken for the first."""
+    return f";fill-opacity:{0.55 ** (index // len(COLOURS)):.2f}" if index >= len(COLOURS) else ""
+
+
 def dash(index: int) -> str:
     pattern = DASHES[(index + index // len(COLOURS)) % len(DASHES)]
     return f' stroke-dasharray="{pattern}"' if pattern else ""
@@ -83,7 +88,8 @@ def draw_legend(canvas: Canvas, names: Sequence[str], width: float, swatch: str)
             canvas.line(x, y - 4, x + 20, y - 4, style)
         else:
             canvas.parts.append(
-                f'<rect x="{x + 6:.2f}" y="{y - 9:.2f}" width="10" height="10" style="fill:{paint(index)}"/>'
+                f'<rect x="{x + 6:.2f}" y="{y - 9:.2f}" width="10" height="10" '
+                f'style="fill:{paint(index)}{shade(index)}"/>'
             )
         canvas.text(x + 25, y, shortened(name, FONT, step - 29))
         canvas.parts.append("</g>")

@@ -19,4 +19,6 @@ def document(title: str, header: str, sections: Mapping[str, str]) -> str:
 
 
 def figure(svg: str, caption: str) -> str:
-    return f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+    """A drawing with words below it; one that was drawn for the whole width of the page has it."""
+    wide = ' class="wide"' if 'viewBox="0 0 860 ' in svg else ""
+    return f"<figure{wide}>{svg}<figcaption>{escape(caption)}</figcaption></figure>"

@@ -76,7 +76,7 @@ def experiment_table(summary: Summary) -> Table:
         if published and not beside and row["published"]:
             # As text: a published number does not compete for the best of its column.
             theirs = [row["published"].get(column["name"]) for column in columns]
-            lines.append(["    published", *("" if number is None else rounded(number) for number in theirs)])
+            lines.append(["\u2003published", *("" if number is None else rounded(number) for number in theirs)])
             lines[-1] += ["", ""] if counted else []
     return Table(summary["title"], headings, lines, notes)
 
@@ -152,9 +152,15 @@ def write_experiment(folder: Path, about: str, summary: Summary, made: dict[str,
         *(table.markdown().rstrip("\n") for table in tables),
     ]
     lines += ["## How it was made", "\n".join(f"- {key}: {code(value)}" for key, value in made.items())]
+    figures = experiment_figures(summary)
+    drawn = []
+    for number, (name, svg) in enumerate(figures, start=1):
+        write_text(folder / f"figure-{number}.svg", svg + "\n")
+        drawn.append(f"![{escape_markdown(name)}](figure-{number}.svg)")
+    lines[-2:-2] = drawn
     write_text(folder / "results.md", "\n\n".join(line for line in lines if line) + "\n")
     head = f'<p class="kind">groundling</p><h1>{escape(summary["title"])}</h1><p class="lead">{escape(about)}</p>'
-    charts = "".join(figure(svg, name) for name, svg in experiment_figures(summary))
+    charts = "".join(figure(svg, name) for name, svg in figures)
     facts = "".join(f"<dt>{escape(key)}</dt><dd>{escape(str(value))}</dd>" for key, value in made.items())
     sections = {
         "Results": "\n".join(table.html() for table in tables[:1]),

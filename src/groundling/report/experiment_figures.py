@@ -5,6 +5,8 @@ from typing import Any
 from groundling.report.languages import language_name, metric_name
 from groundling.report.plots import Bars, Series, bar_chart, line_chart
 
+FEW_BARS = 16  # fit half the width of a page
+
 Summary = dict[str, Any]
 Figure = tuple[str, str]  # caption, SVG
 
@@ -23,7 +25,7 @@ def _bars(summary: Summary) -> list[Figure]:
         charts = [(language_name(code), [c for c in columns if c["language"] == code]) for code in codes]
     figures = []
     for name, inside in charts:
-        groups = [metric_name(column["metric"]) if len(metrics) > 2 else column["language"] for column in inside]
+        groups = [metric_name(c["metric"]) if len(metrics) > 2 else language_name(c["language"]) for c in inside]
         bars = []
         for row in summary["rows"]:
             cells = [row["columns"].get(column["name"]) for column in inside]
@@ -31,8 +33,13 @@ def _bars(summary: Summary) -> list[Figure]:
                 means = [None if cell is None else cell["mean"] for cell in cells]
                 bars.append(Bars(row["name"], means, [None if cell is None else cell["deviation"] for cell in cells]))
         if bars:
-            figures.append((name, bar_chart(f"{summary['title']}: {name}", groups, bars, "%", width=640)))
+            figures.append((name, bar_chart(f"{summary['title']}: {name}", groups, bars, "%", _width(groups, bars))))
     return figures
+
+
+def _width(groups: list[str], bars: list[Bars]) -> float:
+    """Of the drawing, which fills the width it is given: the more bars, the wider, or they would be too thin."""
+    return 400 if len(groups) * len(bars) <= FEW_BARS else 860
 
 
 def _lines(summary: Summary) -> list[Figure]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import cos, radians, sin
 
-from groundling.report.canvas import FONT, Canvas, dash, draw_legend, draw_y_axis, legend_height, paint
+from groundling.report.canvas import FONT, Canvas, dash, draw_legend, draw_y_axis, legend_height, paint, shade
 from groundling.report.escape import escape
 from groundling.report.scales import (
     Scale,
@@ -187,7 +187,7 @@ def bar_chart(
             y, zero = scale(value), scale(0.0)
             canvas.parts.append(
                 f'<rect x="{x:.2f}" y="{min(y, zero):.2f}" width="{0.92 * thick:.2f}" height="{abs(zero - y):.2f}" '
-                f'style="fill:{paint(index)}"/>'
+                f'style="fill:{paint(index)}{shade(index)}"/>'
             )
             spread = each.deviations[number] if each.deviations else None
             if spread is not None and usable(spread):
