@@ -92,6 +92,50 @@ def test_statistics_are_float32_under_autocast() -> None:
     assert half.dtype == torch.float32
 
 
+def test_renormalised_entries_are_in_training_what_they_are_later() -> None:
+    """Two kinds of batches, as of two languages: plain normalisation treats each by its own mean, and later by none."""
+    torch.manual_seed(0)
+    everything = torch.ones(400, dtype=torch.bool)
+    kinds = [torch.randn(400, 3) - 1, torch.randn(400, 3) + 1]
+    apart = {}
+    for renormalise in (False, True):
+        norm = MaskedBatchNorm(3, renormalise=renormalise)
+        for step in range(1200):
+            trained = norm(kinds[step % 2], everything)
+        before = MaskedBatchNorm(3).eval()
+        before.load_state_dict({key: value for key, value in norm.state_dict().items() if key != "steps"})
+        apart[renormalise] = float((trained - before(kinds[1], everything)).detach().abs().max())
+    assert apart[False] > 0.5
+    assert apart[True] < 0.2  # one more batch has moved the running statistics since
+
+
+def test_renormalisation_starts_as_plain_normalisation_and_is_bounded() -> None:
+    torch.manual_seed(0)
+    values, real = 100 + 50 * torch.randn(64, 2), torch.ones(64, dtype=torch.bool)
+    plain, ours = MaskedBatchNorm(2), MaskedBatchNorm(2, renormalise=True)
+    assert torch.allclose(plain(values, real), ours(values, real))
+    with torch.no_grad():
+        ours.steps.fill_(10_000)
+        ours.running_mean.zero_()
+        ours.running_variance.fill_(1)
+    normal = (values - values.mean(0)) / values.var(0, correction=0).sqrt()
+    assert torch.allclose(
+        ours(values, real), 3 * normal + 5, atol=1e-3
+    )  # and not the 50·normal + 100 that was asked for
+
+
+def test_gradients_flow_through_the_statistics_of_the_batch() -> None:
+    """Corrections are constants: with none allowed, the gradient is that of plain normalisation."""
+    torch.manual_seed(0)
+    values, real, target = torch.randn(16, 2), torch.ones(16, dtype=torch.bool), torch.randn(16, 2)
+    found = []
+    for renormalise in (False, True):
+        leaf = values.clone().requires_grad_()
+        (MaskedBatchNorm(2, renormalise=renormalise)(leaf, real) * target).sum().backward()
+        found.append(leaf.grad)
+    assert torch.allclose(found[0], found[1], atol=1e-6)  # type: ignore[arg-type]
+
+
 def test_a_word_is_the_layers_over_its_characters_side_by_side() -> None:
     made = tower("layers").words
     assert isinstance(made, LayeredWords)

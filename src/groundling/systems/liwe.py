@@ -53,7 +53,12 @@ class LIWE(CrossLanguage):
             RecurrentWords(tokeniser.size, own.character_dimensions, own.word_dimensions)
             if own.words == "charGRU"
             else LayeredWords(
-                tokeniser.size, own.character_dimensions, own.layers, own.word_dimensions, own.longest_word
+                tokeniser.size,
+                own.character_dimensions,
+                own.layers,
+                own.word_dimensions,
+                own.longest_word,
+                renormalise=own.sampling == "lessons",  # its batches are of one language each
             )
         )
         sentence = BidirectionalSentence(own.word_dimensions, own.dimensions, own.pooling)

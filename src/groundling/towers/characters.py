@@ -19,16 +19,23 @@ class LayeredWords(nn.Module):
 
     Each layer, the one to the word vector included, is a weight-normalised linear map, batch normalisation and a leaky
     ReLU of slope 0.1. The linear maps have no bias: normalisation would take it away again.
+    `renormalise` is for batches of one language each (see `masked_norm`).
     """
 
     def __init__(
-        self, alphabet: int, character_dimensions: int, layers: Sequence[int], word_dimensions: int, longest: int
+        self,
+        alphabet: int,
+        character_dimensions: int,
+        layers: Sequence[int],
+        word_dimensions: int,
+        longest: int,
+        renormalise: bool = False,
     ) -> None:
         super().__init__()
         self.characters = nn.Embedding(alphabet, character_dimensions, padding_idx=0)
         sizes = [character_dimensions * longest, *layers, word_dimensions]
         self.maps = nn.ModuleList(weight_norm(nn.Linear(a, b, bias=False)) for a, b in pairwise(sizes))
-        self.norms = nn.ModuleList(MaskedBatchNorm(size) for size in sizes[1:])
+        self.norms = nn.ModuleList(MaskedBatchNorm(size, renormalise=renormalise) for size in sizes[1:])
 
     def forward(self, spellings: Tensor, real: Tensor) -> Tensor:
         """[…, longest] rows of the character table and […] which words are real → […, word dimensions]"""

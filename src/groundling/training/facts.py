@@ -16,6 +16,7 @@ from groundling.corpus import Corpus
 from groundling.evaluation.parameters import count, totals
 from groundling.settings import Recipe
 from groundling.systems import Towers
+from groundling.text import Tokeniser
 from groundling.training.checkpoint import Progress
 
 
@@ -24,6 +25,7 @@ def facts(
     towers: Towers,
     corpus: Corpus,
     data: TrainingData,
+    tokeniser: Tokeniser,
     device: torch.device,
     precision: str,
     at: Progress,
@@ -42,6 +44,7 @@ def facts(
         "trainable_parameters": sums["trainable"],
         "word_parameters": sums["for_words"],
         "parameters_by_part": {part.name: part.test_time for part in parts},
+        **({"words_cut": str(cut)} if (cut := getattr(tokeniser, "cut", None)) is not None else {}),
         "steps": at.step,
         "best_step": at.best_step,
         "best_score": at.best_score,

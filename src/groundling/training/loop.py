@@ -12,6 +12,7 @@ from groundling.dataset import Dataset
 from groundling.devices import pick_device, pick_precision
 from groundling.errors import UserError
 from groundling.files import write_json
+from groundling.model import Model
 from groundling.progress import bar
 from groundling.run import Run
 from groundling.settings import Recipe
@@ -32,11 +33,12 @@ def train(
     resume: bool = False,
     device: str = "auto",
     checkpoint_seconds: float = 60.0,
+    before: Path | None = None,
 ) -> Run:
     """Train a recipe into a run folder; the best weights by validation are kept.
 
     A training that was killed goes on from its checkpoint with `resume` and ends, on a CPU, in the same weights as one
-    that was not. A finished run is left as it is.
+    that was not. A finished run is left as it is. `before` is the finished run that the recipe starts from.
     """
     run, settings = Run(folder), recipe.training
     if _already_there(run, recipe, resume):
@@ -47,7 +49,8 @@ def train(
     check_languages(train_set.corpus, dev_set.corpus)
 
     torch.manual_seed(settings.seed)
-    system = systems.make(recipe.system)
+    system = systems.of(recipe)
+    system.prepare(dataset, recipe.text)
     tokeniser = system.tokeniser(train_set.corpus, recipe.text)
     towers = system.towers(tokeniser, train_set.features.shape[1]).to(where)
     data = TrainingData.build(train_set.corpus, train_set.features, tokeniser, where)
@@ -62,6 +65,9 @@ def train(
     else:
         run.save_recipe(recipe)
         write_json(run.tokeniser_file, tokeniser.to_json())
+        if before is not None:
+            earlier = Model.load(before, device)
+            system.begin(towers, tokeniser, systems.Earlier(earlier.system, earlier.tokeniser, earlier.towers))
     step = fastest(EagerStep(system, towers, data, optimiser, settings.clip, precision))
 
     epoch = max(1, len(data.lengths) // settings.batch_size)
@@ -104,7 +110,7 @@ def train(
                 saved = time.monotonic()
 
     at.seconds = time.monotonic() - started
-    write_json(run.facts_file, facts(recipe, towers, train_set.corpus, data, where, precision, at))
+    write_json(run.facts_file, facts(recipe, towers, train_set.corpus, data, tokeniser, where, precision, at))
     run.checkpoint_file.unlink(missing_ok=True)
     return run
 
