@@ -1,13 +1,9 @@
-"""Full precision and all threads, for the ranking of tiles."""
+"""Full precision, for the ranking of tiles."""
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import torch
-
-Each = Callable[..., Iterable[Any]]  # the built-in `map`, or one that works on several parts at a time
 
 
 @contextmanager
@@ -31,26 +27,3 @@ def full_precision(device: torch.device) -> Iterator[None]:
                 yield
             finally:
                 torch.set_float32_matmul_precision(legacy)
-
-
-@contextmanager
-def workers(device: torch.device) -> Iterator[Each]:
-    """A `map` that keeps all of torch's threads busy, each with a part of its own.
-
-    Torch would rather share out every single operation; the threads then wait for each other thousands of times, and
-    on a machine that has other work to do each wait is long.
-    """
-    threads = torch.get_num_threads()
-    if device.type != "cpu" or threads == 1:
-        yield map
-        return
-
-    def work_alone() -> None:
-        torch.set_num_threads(1)
-        torch.set_grad_enabled(False)
-
-    with ThreadPoolExecutor(threads, initializer=work_alone) as pool:
-        try:
-            yield pool.map
-        finally:
-            torch.set_num_threads(threads)  # what threads that start later go by

@@ -30,12 +30,17 @@ NAMES = {
     "text.words.maps": "layers from characters to words",
     "text.words.norms": "layers from characters to words",
     "text.words.recurrent": "GRU over characters",
+    "text.words.universal": "maps to the universal embedding",
     "text.pieces": "table of words and n-grams",
     "text.encoder": "pretrained encoder",
+    "text.map": "map between languages",
     "text.recurrent": "sentence GRU",
     "text.sentence": "sentence GRU",
     "text.project": "sentence projection",
     "picture.project": "picture projection",
+    "picture.norm": "picture projection",
+    "picture.narrow": "picture projection",
+    "adversary": "language classifier",
 }
 #: The modules of a text tower that make the vectors of words; a sentence is made from these.
 WORDS = ("text.words", "text.pieces", "text.encoder")
@@ -84,7 +89,8 @@ def count(towers: Towers, entries: Tensor, lengths: Tensor, features: Tensor) ->
 
 
 def count_model(model: Model) -> list[Part]:
-    tokens = model.tokeniser.encode(["a"], ["en"])
+    language = getattr(model.tokeniser, "codes", ["en"])[0]  # some read no other languages than their own
+    tokens = model.tokeniser.encode(["a"], [language])
     entries = torch.from_numpy(tokens.ids)
     if tokens.spellings is not None:
         entries = torch.from_numpy(tokens.spellings)[entries.long()]

@@ -4,9 +4,13 @@ from collections.abc import Callable
 
 from torch import Tensor
 
+from groundling.objectives.adversary import language_guess, reversed_gradient, strength
 from groundling.objectives.contrastive import contrastive
 from groundling.objectives.hardening import hardening_hinges
 from groundling.objectives.hinge import max_of_hinges, sum_of_hinges
+from groundling.objectives.neighbourhood import neighbourhood
+from groundling.objectives.pull import pull
+from groundling.objectives.triplets import distances, worst_triplets
 
 #: (scores, margin or temperature, pairs to spare) → loss
 OBJECTIVES: dict[str, Callable[[Tensor, float, Tensor | None], Tensor]] = {
@@ -15,4 +19,17 @@ OBJECTIVES: dict[str, Callable[[Tensor, float, Tensor | None], Tensor]] = {
     "contrastive": contrastive,
 }
 
-__all__ = ["OBJECTIVES", "contrastive", "hardening_hinges", "max_of_hinges", "sum_of_hinges"]
+__all__ = [
+    "OBJECTIVES",
+    "contrastive",
+    "distances",
+    "hardening_hinges",
+    "language_guess",
+    "max_of_hinges",
+    "neighbourhood",
+    "pull",
+    "reversed_gradient",
+    "strength",
+    "sum_of_hinges",
+    "worst_triplets",
+]

@@ -5,17 +5,22 @@ from typing import Any
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import Recipe, check
 from groundling.systems.bag import Bag
-from groundling.systems.base import System, Towers
+from groundling.systems.base import Earlier, System, Towers
 from groundling.systems.bert_gru import BertGRU
 from groundling.systems.clmr import CLMR
+from groundling.systems.embn import EmbN
 from groundling.systems.lessons import Lessons
 from groundling.systems.liwe import LIWE
+from groundling.systems.mule import MULE
+from groundling.systems.par_embn import ParEmbN
 from groundling.systems.parallel import Parallel
 from groundling.systems.pivot import Pivot
+from groundling.systems.translator import Translator
 from groundling.systems.vse import VSE
 
 SYSTEMS: dict[str, type[System]] = {
-    system.name: system for system in (VSE, Lessons, Bag, CLMR, LIWE, BertGRU, Pivot, Parallel)
+    system.name: system
+    for system in (VSE, Lessons, Bag, CLMR, LIWE, BertGRU, Pivot, Parallel, EmbN, ParEmbN, MULE, Translator)
 }
 
 
@@ -31,6 +36,18 @@ def make(values: dict[str, Any]) -> System:
     return kind(check(kind.Settings, values, f"system {kind.name}"))
 
 
+def of(recipe: Recipe) -> System:
+    """The system of a recipe, which names an earlier run if and only if the system starts from one."""
+    system = make(recipe.system)
+    if system.needs_before and recipe.before is None:
+        raise UserError(
+            f"before: system {system.name} starts from an earlier run here; name its folder, or describe it"
+        )
+    if recipe.before is not None and not system.needs_before:
+        raise UserError(f"before: system {system.name} starts from no earlier run here; leave it out")
+    return system
+
+
 def meaning(recipe: Recipe) -> dict[str, Any]:
     """What a recipe asks for, however it is written: names and defaults left out, the system's settings checked.
 
@@ -38,7 +55,9 @@ def meaning(recipe: Recipe) -> dict[str, Any]:
     """
     system = make(recipe.system)
     values = recipe.model_dump(exclude={"name", "title", "system"}, exclude_defaults=True)
+    if isinstance(recipe.before, Recipe):
+        values["before"] = meaning(recipe.before)
     return {**values, "system": {**system.settings.model_dump(exclude_defaults=True), "name": system.name}}
 
 
-__all__ = ["SYSTEMS", "System", "Towers", "get", "make", "meaning"]
+__all__ = ["SYSTEMS", "Earlier", "System", "Towers", "get", "make", "meaning", "of"]

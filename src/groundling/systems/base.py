@@ -1,6 +1,7 @@
 """What every system is made of: towers, the batches they learn from, and the loss of a batch."""
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar
 
 from torch import Tensor, nn
@@ -8,6 +9,7 @@ from torch import Tensor, nn
 from groundling import settings as all_settings
 from groundling.batches import DeviceBatch, Sampler, TrainingData
 from groundling.corpus import Corpus
+from groundling.dataset import Dataset
 from groundling.settings import TextSettings, TrainingSettings
 from groundling.text import Tokeniser
 
@@ -19,6 +21,15 @@ class Towers(nn.Module):
         super().__init__()
         self.text = text
         self.picture = picture
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """A finished training that another one starts from."""
+
+    system: "System"
+    tokeniser: Tokeniser
+    towers: Towers
 
 
 class System(ABC):
@@ -42,6 +53,18 @@ class System(ABC):
         """How its captions and pictures are compared: "cosine", or "order" (see `towers.similarity`)."""
         return "cosine"
 
+    @property
+    def needs_before(self) -> bool:
+        """Whether it starts from an earlier run, which a recipe describes or names under `before`."""
+        return False
+
+    def prepare(self, dataset: Dataset, text: TextSettings) -> None:
+        """Find what is needed for training beside captions and pictures: files that settings name, word vectors.
+
+        Called before `tokeniser`, never when a model is loaded: a run holds all that it needs.
+        """
+        return None
+
     @abstractmethod
     def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
         """Built from the captions of `corpus`, which are training captions only."""
@@ -53,6 +76,10 @@ class System(ABC):
     @abstractmethod
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
         """Freshly initialised towers for pictures of so many features."""
+
+    def begin(self, towers: Towers, tokeniser: Tokeniser, earlier: Earlier) -> None:
+        """Take over what an earlier run has learned, in place; called once, before the first step."""
+        raise NotImplementedError(f"system {self.name} starts from no earlier run")
 
     @abstractmethod
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler: ...

@@ -4,70 +4,27 @@ Nothing that can run code is ever read: safetensors and JSON only, no remote cod
 and a fingerprint of its files, and refuses an encoder that has changed since.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from groundling import hub
 from groundling.errors import UserError
 from groundling.settings import TextSettings
 from groundling.text.tokens import Tokens, pad
 
-# The files an encoder consists of; a repository may hold its weights in other formats too.
-FILES = (
-    "config.json",
-    "*.safetensors",
-    "*.safetensors.index.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.json",
-    "vocab.txt",
-    "merges.txt",
-    "*.model",
-)
-NEEDS = "a pretrained encoder needs transformers: pip install 'groundling[hub]'"
+FILES = (*hub.WEIGHTS, *hub.TOKENISER)
 
 
 def encoder_folder(name: str) -> Path:
     """The folder of an encoder: `name` itself where it is one, a snapshot from the hub otherwise."""
-    folder = Path(name).expanduser()
-    if not folder.is_dir():
-        folder = _download(name)
-    if not (folder / "config.json").exists():
-        raise UserError(f"{name}: no encoder is there (a folder with config.json and model.safetensors is one)")
-    if not any(folder.glob("*.safetensors")):
-        raise UserError(
-            f"{name}: has no weights in safetensors, and other formats are not read; choose another encoder"
-        )
-    return folder
-
-
-def _download(name: str) -> Path:
-    if name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise UserError(f"{name}: no such folder")
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError:
-        raise UserError(NEEDS) from None
-    try:
-        return Path(snapshot_download(name, allow_patterns=list(FILES)))
-    except Exception as error:  # the hub's own errors, and those of every network library below it
-        first = str(error).strip().splitlines() or [type(error).__name__]
-        raise UserError(
-            f'encoder "{name}" is not a folder and cannot be had from the hub ({first[0]}); give the folder of a copy'
-        ) from None
+    return hub.model_folder(name, FILES, "encoder", "a pretrained")
 
 
 def fingerprint(folder: Path) -> str:
     """SHA-256 over the names and contents of the files of an encoder."""
-    digest = hashlib.sha256()
-    for path in sorted({path for pattern in FILES for path in folder.glob(pattern)}):
-        with path.open("rb") as file:
-            digest.update(f"{path.name}:{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
-    return digest.hexdigest()
+    return hub.fingerprint(folder, FILES)
 
 
 @dataclass(frozen=True)
@@ -96,11 +53,11 @@ class HubTokeniser:
         try:
             from transformers import AutoTokenizer
         except ImportError:
-            raise UserError(NEEDS) from None
+            raise hub.needs("encoder", "a pretrained") from None
         try:
             pieces = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
         except (OSError, ValueError, KeyError) as error:
-            raise UserError(f"{encoder}: its tokeniser cannot be read ({_first(error)})") from None
+            raise UserError(f"{encoder}: its tokeniser cannot be read ({hub.first_line(error)})") from None
         return HubTokeniser(encoder, folder, fingerprint(folder), settings, pieces)
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
@@ -126,7 +83,3 @@ class HubTokeniser:
                 f"{made.fingerprint[:12]}, not {value['fingerprint'][:12]}); put the old files back"
             )
         return made
-
-
-def _first(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]

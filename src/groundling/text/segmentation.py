@@ -101,7 +101,7 @@ def words(text: str, language: str = "", segmentation: str = "script") -> list[s
     return list(_words(text, language, segmentation))
 
 
-# A training goes through its captions at least twice, a table of trainings hundreds of times; equal words are kept once.
-@functools.lru_cache(maxsize=2**18)
+# Trainings go through their captions twice and more, a table of trainings hundreds of times. Equal words are kept once.
+@functools.lru_cache(maxsize=2**19)
 def _words(text: str, language: str, segmentation: str) -> tuple[str, ...]:
     return tuple(map(sys.intern, SEGMENTERS[segmentation](normalise(text, language), language)))

@@ -6,7 +6,7 @@ are the vectors of the words, M the map and f a recurrent encoder.
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import embedding, normalize
+from torch.nn.functional import normalize
 
 AT_ONCE = 1024  # words put together from pieces at a time; a word can have hundreds
 
@@ -36,12 +36,10 @@ class MappedTower(nn.Module):
     The map starts as a random rotation: as the ones that Procrustes finds, it leaves lengths and angles as they are.
     """
 
-    table: Tensor
-
     def __init__(self, table: Tensor, dimensions: int, mapped: bool) -> None:
         super().__init__()
         size = table.shape[1]
-        self.register_buffer("table", table)
+        self.words = nn.Embedding.from_pretrained(table, freeze=True)
         self.map = nn.Linear(size, size, bias=False) if mapped else None
         if self.map is not None:
             nn.init.orthogonal_(self.map.weight)
@@ -53,7 +51,7 @@ class MappedTower(nn.Module):
 
     def vectors(self, spellings: Tensor) -> Tensor:
         """[…, pieces] → […, word dimensions]: the direction of the sum of the pieces, which is that of their mean."""
-        return normalize(embedding(spellings, self.table).float().sum(dim=-2), dim=-1)
+        return normalize(self.words(spellings).float().sum(dim=-2), dim=-1)
 
     def mapped(self, vectors: Tensor) -> Tensor:
         """M·t; padding, which is zero, stays zero."""

@@ -6,11 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from groundling.errors import UserError, did_you_mean
 from groundling.vision.efficientnet_lite import HEAD, EfficientNetLite, read_published
+from groundling.vision.preprocessing import Pixels, Preprocessing
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -31,6 +33,8 @@ class Backbone:
         size: height and width of the pictures it is given.
         network: normalised pictures [B, 3, size, size] to features [B, dim].
         mean, std: the normalisation of red, green and blue (as fractions of full brightness) it was trained with.
+        fingerprint: of its weights, where its name does not tell them.
+        cut: how its own pictures were cut, where that is not the usual way.
     """
 
     name: str
@@ -39,6 +43,20 @@ class Backbone:
     network: Callable[[Tensor], Tensor]
     mean: tuple[float, float, float] = IMAGENET_MEAN
     std: tuple[float, float, float] = IMAGENET_STD
+    fingerprint: str = ""
+    cut: Preprocessing | None = None
+
+    def settings(self) -> dict[str, object]:
+        """What its features depend on."""
+        known = {"backbone": self.name, "dim": self.dim, "mean": self.mean, "std": self.std}
+        return {**known, "fingerprint": self.fingerprint} if self.fingerprint else known
+
+    def features(self, pixels: Sequence[Pixels], preprocessing: Preprocessing) -> Tensor:
+        """Features, float32 [B, dim], of pictures as `preprocessing` gives them: the mean over all that it cut out."""
+        stacked = np.stack(pixels)
+        squares = torch.from_numpy(stacked.reshape(-1, *stacked.shape[-3:])).permute(0, 3, 1, 2)
+        features = self.encode(squares, mirror=preprocessing.mirror)
+        return features.view(len(pixels), -1, self.dim).mean(dim=1)
 
     def encode(self, pictures: Tensor, mirror: bool = False) -> Tensor:
         """Features, float32 [B, dim], of pictures [B, 3, size, size].
@@ -116,9 +134,17 @@ LOADERS: dict[str, Callable[[int | None], Backbone]] = {
 
 
 def get(name: str, size: int | None = None) -> Backbone:
-    """The backbone called `name`, for pictures of `size` × `size` pixels (its own size by default)."""
-    if name not in LOADERS:
-        raise UserError(f'no backbone named "{name}"{did_you_mean(name, LOADERS)}')
+    """The backbone called `name`, for pictures of `size` × `size` pixels (its own size by default).
+
+    `hf:NAME` is a network that `transformers` knows, from the hub or from a folder.
+    """
+    if name not in LOADERS and not name.startswith("hf:"):
+        known = [*LOADERS, "hf:NAME"]
+        raise UserError(f'no backbone named "{name}"{did_you_mean(name, known)}')
     if size is not None and size < SMALLEST:
         raise UserError(f'backbone "{name}": pictures of size {size} are too small, use at least {SMALLEST}')
+    if name.startswith("hf:"):
+        from groundling.vision.hub_backbone import load
+
+        return load(name, size)
     return LOADERS[name](size)

@@ -6,16 +6,16 @@ the shard in hand, and the next one carries on from there. Renamed, moved and du
 
 import hashlib
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-import torch
 
 from groundling.errors import UserError
 from groundling.files import cache_folder, write_json
@@ -44,12 +44,11 @@ def features_folder(backbone: Backbone, preprocessing: Preprocessing, folder: Pa
     described = json.dumps(_settings(backbone, preprocessing), sort_keys=True)
     digest = hashlib.sha256(described.encode()).hexdigest()[:8]
     base = cache_folder() / "features" if folder is None else folder
-    return base / f"{backbone.name.replace('/', '--')}-{preprocessing.size}-{digest}"
+    return base / f"{re.sub('[/:]', '--', backbone.name)}-{preprocessing.size}-{digest}"
 
 
 def _settings(backbone: Backbone, preprocessing: Preprocessing) -> dict[str, object]:
-    network = {"backbone": backbone.name, "dim": backbone.dim, "mean": backbone.mean, "std": backbone.std}
-    return {"version": VERSION, **network, **asdict(preprocessing)}
+    return {"version": VERSION, **backbone.settings(), **preprocessing.settings()}
 
 
 def extract(
@@ -66,13 +65,13 @@ def extract(
     Args:
         paths: the picture files, in the order of the rows of the result.
         backbone: what computes the features.
-        preprocessing: by default the backbone's size, without mirror images.
+        preprocessing: by default the backbone's own, without mirror images.
         batch: pictures given to the backbone at once.
         threads: how many decode pictures.
         folder: where features are kept; by default `features` in the cache folder.
         strict: raise UserError for a file that is not a readable picture, rather than list it in `failed`.
     """
-    preprocessing = preprocessing or Preprocessing(backbone.size)
+    preprocessing = preprocessing or backbone.cut or Preprocessing(backbone.size)
     if preprocessing.size != backbone.size:
         raise ValueError(f"pictures of size {preprocessing.size} for a backbone of size {backbone.size}")
     place = features_folder(backbone, preprocessing, folder)
@@ -86,9 +85,10 @@ def extract(
             with _writable(place):
                 write_json(place / "settings.json", _settings(backbone, preprocessing))
         with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress, _Shard(place) as shard:
-            pictures = _decoded(paths, todo, preprocessing, failed, pool, limit=2 * batch)
-            for keys, pixels in _batches(pictures, batch):
-                features = _encode(backbone, pixels, preprocessing.mirror)
+            at_once = max(1, batch // (5 if preprocessing.crops == 10 else 1))
+            pictures = _decoded(paths, todo, preprocessing, failed, pool, limit=2 * at_once)
+            for keys, pixels in _batches(pictures, at_once):
+                features = _encode(backbone, pixels, preprocessing)
                 shard.add(keys, features)
                 for key, feature in zip(keys, features, strict=True):
                     vectors[todo[key]] = feature
@@ -159,9 +159,8 @@ def _decoded(
             yield key, pixels
 
 
-def _encode(backbone: Backbone, pixels: list[Pixels], mirror: bool) -> shards.Vectors:
-    pictures = torch.from_numpy(np.stack(pixels)).permute(0, 3, 1, 2)
-    features = backbone.encode(pictures, mirror=mirror).numpy()
+def _encode(backbone: Backbone, pixels: list[Pixels], preprocessing: Preprocessing) -> shards.Vectors:
+    features = backbone.features(pixels, preprocessing).numpy()
     if not np.isfinite(features).all():
         raise ValueError(f"{backbone.name} gave features that are not finite")
     return features

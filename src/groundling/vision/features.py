@@ -40,7 +40,7 @@ def features_for(
     if corpus.root is None:
         raise UserError(
             f"corpus {corpus.name} has no picture files to compute features from; "
-            "give an array of precomputed features and the list of its pictures"
+            "put photos, or features.npy and names.txt, beside its captions, or set features.array and features.names"
         )
     if backbone is None:
         raise UserError(f"corpus {corpus.name}: name a backbone, or give an array of precomputed features")

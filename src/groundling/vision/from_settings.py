@@ -1,5 +1,6 @@
 """Features as a recipe asks for them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from groundling.settings import FeatureSettings
 from groundling.vision.features import Array, Vectors, features_for, load_precomputed
 
 if TYPE_CHECKING:
+    from groundling.vision.backbones import Backbone
     from groundling.vision.preprocessing import Preprocessing
 
 
@@ -33,7 +35,7 @@ def corpus_features(corpus: Corpus, settings: FeatureSettings, strict: bool = Fa
     from groundling.vision import backbones
 
     backbone = backbones.get(settings.backbone, settings.size)
-    return features_for(corpus, backbone=backbone, preprocessing=_cut(settings, backbone.size), strict=strict)
+    return features_for(corpus, backbone=backbone, preprocessing=preprocessing_of(settings, backbone), strict=strict)
 
 
 def array_rows(corpus: Corpus, pair: tuple[Path, Path] | None) -> tuple[Array | None, Integers | None]:
@@ -63,13 +65,22 @@ def file_features(paths: list[Path], settings: FeatureSettings) -> Vectors:
     if settings.array is not None:
         raise UserError("this model was trained on a precomputed array, so it cannot look at picture files by itself")
     backbone = backbones.get(settings.backbone, settings.size)
-    return extract(paths, backbone, _cut(settings, backbone.size), strict=True).vectors
+    return extract(paths, backbone, preprocessing_of(settings, backbone), strict=True).vectors
 
 
-def _cut(settings: FeatureSettings, size: int) -> "Preprocessing":
+def preprocessing_of(settings: FeatureSettings, backbone: "Backbone") -> "Preprocessing":
+    """How pictures are cut for a backbone, as a recipe asks for it."""
     from groundling.vision.preprocessing import Preprocessing
 
-    return Preprocessing(size, mirror=settings.mirror) if settings.crop else Preprocessing(size, size, settings.mirror)
+    own = backbone.cut or Preprocessing(backbone.size)
+    if settings.crops == 10:
+        if not settings.crop:
+            raise UserError("ten crops are not cut out of the whole picture; leave out --whole (features.crop: false)")
+        resize = own.resize if own.resize > own.size else 0  # the usual border where the network has none of its own
+        return Preprocessing(own.size, resize, crops=10, resample=own.resample)
+    if not settings.crop:
+        return Preprocessing(own.size, own.size, settings.mirror, resample=own.resample)
+    return replace(own, mirror=settings.mirror)
 
 
 def save_array(folder: Path, vectors: Vectors, names: list[str]) -> None:

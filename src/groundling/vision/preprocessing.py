@@ -1,12 +1,15 @@
-"""From a picture file to the square of pixels a backbone looks at.
+"""From a picture file to the squares of pixels a backbone looks at.
 
 The short side is resized (bicubic, with antialiasing) to `resize`, and the centre square of `size` is cut out, as is
-usual for ImageNet networks. Colours are normalised by the backbone, which knows what it was trained with.
+usual for ImageNet networks; or five squares, the corners and the centre, whose features are averaged with those of
+their mirror images ("ten crops"). Colours are normalised by the backbone, which knows what it was trained with.
 """
 
 import io
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,40 +34,68 @@ class Preprocessing:
         size: height and width of the result.
         resize: length of the short side before the centre is cut out; `size` keeps the whole short side.
         mirror: whether features are averaged over the picture and its mirror image (twice the work).
+        crops: 1 for the centre; 10 for corners, centre and the mirror images of all five (ten times the work).
+        stretch: make all of the picture a square instead of cutting one out, as ViTs are used to.
+        resample: how pixels are interpolated.
     """
 
     size: int
     resize: int = 0  # replaced by size / CROP where not given
     mirror: bool = False
+    crops: Literal[1, 10] = 1
+    stretch: bool = False
+    resample: Literal["bicubic", "bilinear"] = "bicubic"
 
     def __post_init__(self) -> None:
         if not self.resize:
             object.__setattr__(self, "resize", round(self.size / CROP))
+        if self.crops == 10:
+            object.__setattr__(self, "mirror", True)
         if self.size < 1 or self.resize < self.size:
             raise UserError(f"cannot cut {self.size} pixels out of a short side resized to {self.resize}; raise resize")
+        if self.crops == 10 and (self.resize == self.size or self.stretch):
+            raise UserError("ten crops are cut out of a picture larger than they are; leave out the whole picture")
+
+    def settings(self) -> dict[str, object]:
+        """What tells this way of cutting from others; what came later is left out where it is not used, so that
+        features computed before are found again."""
+        every = {field.name: getattr(self, field.name) for field in fields(self)}
+        late = {field.name: field.default for field in fields(self) if field.name in ("crops", "stretch", "resample")}
+        return {name: value for name, value in every.items() if name not in late or value != late[name]}
 
     def pixels(self, data: bytes) -> Pixels:
-        """The picture in a file's bytes, cut and scaled: [size, size, 3]. Raises PictureError where it is damaged."""
+        """The picture in a file's bytes, cut and scaled: [size, size, 3], or [5, size, size, 3] for ten crops.
+
+        Raises PictureError where it is damaged.
+        """
         try:
             with Image.open(io.BytesIO(data)) as image:
                 # A photograph much too large is decoded at a half, quarter or eighth, never below twice what we need.
                 image.draft(None, (2 * self.resize, 2 * self.resize))
                 upright = ImageOps.exif_transpose(image)
-                return np.asarray(self._cut(on_white(upright)))
+                squares = [np.asarray(square) for square in self._squares(on_white(upright))]
+                return np.stack(squares) if self.crops == 10 else squares[0]
         except Exception as error:  # decoders raise whatever a damaged file leads them into
             reason = str(error).replace("<_io.BytesIO object", "the bytes").split(" at 0x")[0]
             raise PictureError(f"not a readable picture ({reason or type(error).__name__})") from error
 
-    def _cut(self, image: Image.Image) -> Image.Image:
-        """Resize and centre crop in one step: only the pixels that are kept are ever computed."""
+    def _squares(self, image: Image.Image) -> Iterator[Image.Image]:
+        """Resize and crop in one step: only the pixels that are kept are ever computed."""
+        resample = Image.Resampling[self.resample.upper()]
+        if self.stretch:
+            yield image.resize((self.size, self.size), resample)
+            return
         scale = self.resize / min(image.size)
         full = [max(self.resize, math.floor(side * scale)) for side in image.size]
-        first = [round((side - self.size) / 2) for side in full]
         step = [side / scaled for side, scaled in zip(image.size, full, strict=True)]
-        left, top = first[0] * step[0], first[1] * step[1]
-        right, bottom = (first[0] + self.size) * step[0], (first[1] + self.size) * step[1]
-        box = (left, top, min(right, image.width), min(bottom, image.height))
-        return image.resize((self.size, self.size), Image.Resampling.BICUBIC, box=box)
+        centre = tuple(round((side - self.size) / 2) for side in full)
+        last = [side - self.size for side in full]
+        corners = [(0, 0), (last[0], 0), (0, last[1]), (last[0], last[1])] if self.crops == 10 else []
+        for first in (*corners, centre):
+            left, top = first[0] * step[0], first[1] * step[1]
+            right, bottom = (first[0] + self.size) * step[0], (first[1] + self.size) * step[1]
+            box = (left, top, min(right, image.width), min(bottom, image.height))
+            yield image.resize((self.size, self.size), resample, box=box)
 
 
 def on_white(image: Image.Image) -> Image.Image:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 
 import torch
 from pydantic import Field, PositiveFloat, PositiveInt
+from torch import Tensor
 
 from groundling.errors import UserError
 from groundling.settings import Settings
@@ -93,22 +94,24 @@ def prepare_pairs(
     return Pairs(train, tested, facts)
 
 
+def learn(one: Tensor, other: Tensor, pairs: Tensor, settings: AlignSettings) -> tuple[Tensor, list[float]]:
+    """The map M [d, d] between unit vectors whose rows `pairs` [n, 2] belong together, and its objective on the way."""
+    a, b = one[pairs[:, 0]], other[pairs[:, 1]]
+    matrix = procrustes(a, b)
+    if settings.method == "procrustes":
+        return matrix, [mean_squared_distance(matrix, a, b)]
+    criterion = Criterion(pairs, one, other, settings.neighbours, settings.max_neg)
+    descent = rcsls(criterion, matrix, settings.iterations, settings.learning_rate, settings.spectral)
+    return descent.matrix, descent.objective
+
+
 def align(
     source: WordVectors, target: WordVectors, pairs: Pairs, settings: AlignSettings, device: str | torch.device = "cpu"
 ) -> Alignment:
     """Learn a map on the training pairs and test it on the others. Vectors are compared by direction only."""
     check_sizes(source, target)
     one, other = (torch.from_numpy(vectors.unit()).to(device) for vectors in (source, target))
-    train = torch.from_numpy(rows(pairs.train, source, target)).to(device)
-    a, b = one[train[:, 0]], other[train[:, 1]]
-    matrix = procrustes(a, b)
-    if settings.method == "procrustes":
-        objective = [mean_squared_distance(matrix, a, b)]
-    else:
-        criterion = Criterion(train, one, other, settings.neighbours, settings.max_neg)
-        descent = rcsls(criterion, matrix, settings.iterations, settings.learning_rate, settings.spectral)
-        matrix, objective = descent.matrix, descent.objective
-        del criterion
+    matrix, objective = learn(one, other, torch.from_numpy(rows(pairs.train, source, target)).to(device), settings)
     word_map = WordMap(matrix.cpu().numpy(), {"method": settings.method})
     one = torch.from_numpy(unit((one @ matrix.T).cpu().numpy())).to(device)
     answers: dict[int, list[int]] = {}

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from groundling.progress import bar
-from groundling.words.threads import workers
+from groundling.threads import workers
 
 SCORES_AT_ONCE = 2**24  # by each thread; in float32 64 MB
 LISTED_AT_ONCE = 2**19  # numbers gathered at once from the candidates; more would leave the cache

@@ -4,18 +4,22 @@ Skip-gram with negative sampling and character n-grams (Bojanowski et al. 2017),
 compiled. With one worker the result depends on nothing but captions, settings and seed.
 """
 
+import hashlib
+import json
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field, PositiveInt
 
 from groundling.corpus import Corpus
 from groundling.errors import UserError, did_you_mean
+from groundling.files import cache_folder
 from groundling.progress import bar
 from groundling.settings import Settings
 from groundling.text.segmentation import words
+from groundling.words import storage
 from groundling.words.subwords import Subwords, piece_hashes
 from groundling.words.vectors import WordVectors
 
@@ -25,6 +29,11 @@ class WordSettings(Settings):
 
     dimensions: int = Field(100, ge=2, le=2000)
     epochs: PositiveInt = 20
+    context: Literal["caption", "picture"] = Field(
+        "caption",
+        description="a word's neighbours are those of its caption; or of all captions of its picture, one after "
+        "another, for captions of a word or two",
+    )
     window: PositiveInt = Field(10, description="words on each side that a word has to predict")
     minimum_count: PositiveInt = Field(2, description="rarer words get no vector of their own, only subwords")
     shortest: PositiveInt = Field(3, description="letters of the shortest piece of a word")
@@ -33,15 +42,35 @@ class WordSettings(Settings):
     seed: int = Field(0, ge=0, le=2**32 - 1)
 
 
-def sentences(corpus: Corpus, language: str, segmentation: str | None = None) -> list[list[str]]:
-    """The words of a language's training captions; test captions must not shape what is tested on them."""
+def sentences(
+    corpus: Corpus, language: str, segmentation: str | None = None, context: str = "caption"
+) -> list[list[str]]:
+    """The words of a language's training captions; test captions must not shape what is tested on them.
+
+    One list for each caption, or, with the context "picture", for all captions of a picture together.
+    """
     if language not in corpus.all_languages():
         raise UserError(
             f'{corpus.name} has no captions in "{language}"{did_you_mean(language, corpus.all_languages())}'
         )
     training = corpus.split("train").only([language])
     cut = segmentation or corpus.info.get("segmentation", "script")
-    return [words(text, language, cut) for text in training.texts]
+    found = [words(text, language, cut) for text in training.texts]
+    if context == "caption":
+        return found
+    together: dict[int, list[str]] = {}
+    for owner, caption in zip(training.owners.tolist(), found, strict=True):
+        together.setdefault(owner, []).extend(caption)
+    return list(together.values())
+
+
+def trained(captions: Sequence[list[str]], settings: WordSettings) -> WordVectors:
+    """What `train` makes of these captions, kept between runs: the same words and settings are trained once."""
+    content = json.dumps([settings.model_dump(), captions], ensure_ascii=False)
+    path = cache_folder() / "words" / f"{hashlib.sha256(content.encode()).hexdigest()[:32]}.safetensors"
+    if not path.exists():
+        storage.save(path, train(captions, settings))
+    return storage.load(path)
 
 
 def train(captions: Sequence[list[str]], settings: WordSettings) -> WordVectors:

@@ -91,7 +91,7 @@ def _task_folder(data: Path, task: int) -> Path:
 
 
 def _folders_near(multi30k: Path) -> tuple[Path, ...]:
-    beside = multi30k.resolve().parent
+    beside = multi30k.absolute().parent  # not resolve(): where a link stands, not where it points
     return multi30k, beside / "flickr30k", beside
 
 

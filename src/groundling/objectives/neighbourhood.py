@@ -1,0 +1,48 @@
+"""Neighbourhood constraints: captions of one picture are nearer to each other than to captions of other pictures.
+
+Within a language: Wang et al. 2018. Between two languages: MULE (Kim et al. 2020), and SMALR (seed 001, section 3.3).
+"""
+
+import torch
+from torch import Tensor
+from torch.nn.functional import normalize
+
+from groundling.objectives.triplets import Distance, distances, worst_triplets
+
+
+def neighbourhood(
+    captions: Tensor,
+    real: Tensor,
+    pictures: int,
+    margin: float = 0.05,
+    most: int = 10,
+    distance: Distance = "cosine",
+    within: bool = True,
+    between: bool = True,
+) -> Tensor:
+    """The mean of the costliest triplets within each language, plus that between any two of them.
+
+    Args:
+        captions: [languages, captions, d] vectors of any length; caption k is of picture k mod `pictures`.
+        real: [languages, captions] which of them are there; the others take no part.
+
+    Between languages the anchor is of one language, and both its partner and the stranger of another, each language in
+    its turn.
+    """
+    vectors = normalize(captions, dim=-1)
+    languages, count = real.shape
+    of = torch.arange(count, device=real.device) % pictures
+    same = of[:, None] == of[None, :]
+    itself = torch.eye(count, dtype=torch.bool, device=real.device)
+    partners = -(-count // pictures)
+    total = vectors.new_zeros(())
+    if within and partners > 1:
+        there = real[:, :, None] & real[:, None, :]
+        apart = distances(vectors, vectors, distance)
+        total = total + worst_triplets(apart, same & ~itself & there, ~same & there, margin, most, partners - 1)
+    if between and languages > 1:  # [anchor's language, other language, anchors, others]
+        different = ~torch.eye(languages, dtype=torch.bool, device=real.device)[:, :, None, None]
+        there = real[:, None, :, None] & real[None, :, None, :] & different
+        apart = distances(vectors[:, None], vectors[None], distance)
+        total = total + worst_triplets(apart, same & there, ~same & there, margin, most, partners)
+    return total

@@ -1,0 +1,157 @@
+"""What EmbN, PAR. EmbN and MULE share: two-branch embedding networks over pretrained word vectors.
+
+Wang, Li, Huang and Lazebnik 2018, "Learning two-branch neural networks for image-text matching tasks", as used by Kim
+et al. 2020 (MULE) and Burns et al. 2020 (SMALR; seed 001):
+
+    L = L(picture; captions) + 1.5·L(caption; pictures) + .05·neighbourhood + 5e-7·½‖E − E₀‖²,
+
+each the mean of the ten most violated triplets of every anchor.
+"""
+
+from collections import Counter
+from typing import cast
+
+import torch
+from pydantic import Field, PositiveFloat, PositiveInt
+from torch import Tensor
+
+from groundling.batches import DeviceBatch, EveryLanguageSampler, Sampler, TrainingData
+from groundling.corpus import Corpus
+from groundling.objectives import distances, neighbourhood, pull, worst_triplets
+from groundling.objectives.triplets import Distance
+from groundling.settings import Settings, TextSettings, TrainingSettings
+from groundling.systems.base import System, Towers
+from groundling.systems.starting_vectors import starting_table
+from groundling.text import Tokeniser
+from groundling.text.by_language import LanguageTokeniser, count_words, frequent
+from groundling.towers.two_layers import TwoLayerPictureTower
+from groundling.towers.universal import ParallelTower, UniversalTower, UniversalWords
+
+
+class EmbeddingNetworkSettings(Settings):
+    dimensions: PositiveInt = Field(512, description="of the shared space")
+    word_dimensions: PositiveInt = Field(300, description="of word vectors; a file has its own")
+    universal_dimensions: PositiveInt = Field(512, description="of the embedding that each language's words map to")
+    state_dimensions: PositiveInt = Field(1024, description="of the recurrent state")
+    picture_dimensions: PositiveInt = Field(2048, description="of the hidden layer for pictures")
+    dropout: float = Field(0.5, ge=0, lt=1, description="of the hidden layer for pictures")
+    vectors: str = Field(
+        "captions",
+        description="what the word table begins with; captions: vectors trained on the training captions (extra "
+        "`words`); a file, {language} standing for the code, as cc.{language}.300.vec.gz; random",
+    )
+    vector_lines: PositiveInt = Field(200_000, description="words of a vectors file that are read, frequent ones first")
+    sentences: PositiveInt = Field(2, description="captions of a picture in each language, in one step")
+    margin: PositiveFloat = Field(0.05, description="of all triplets")
+    most_violated: PositiveInt = Field(10, description="triplets of an anchor that count")
+    distance: Distance = Field("cosine", description="euclidean: as in the released code")
+    picture_weight: float = Field(1.0, ge=0, description="of a picture's triplets, in which captions compete")
+    caption_weight: float = Field(1.5, ge=0, description="of a caption's triplets, in which pictures compete")
+    neighbourhood_weight: float = Field(0.05, ge=0, description="of captions of one picture lying together")
+    pull_weight: float = Field(5e-7, ge=0, description="of word vectors staying where they began; none if random")
+
+
+class EmbeddingNetwork(System):
+    """Tokeniser, towers, batches and the loss against pictures."""
+
+    settings: EmbeddingNetworkSettings
+
+    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
+        counts = count_words(corpus.texts, corpus.languages.tolist(), settings)
+        return self.with_vectors(self.vocabulary(counts, settings), corpus)
+
+    def vocabulary(self, counts: dict[str, Counter[str]], settings: TextSettings) -> LanguageTokeniser:
+        """Every word that is frequent enough in its language."""
+        words = {code: frequent(counter, settings.minimum_count) for code, counter in counts.items()}
+        return LanguageTokeniser(words, settings, self.settings.word_dimensions)
+
+    def with_vectors(
+        self, tokeniser: LanguageTokeniser, corpus: Corpus, reduce_to: int | None = None
+    ) -> LanguageTokeniser:
+        own, text = self.settings, tokeniser.settings
+        if own.vectors == "random":
+            size = reduce_to or own.word_dimensions
+            return LanguageTokeniser(tokeniser.vocabularies, text, size, tokeniser.loans)
+        start = starting_table(
+            corpus,
+            tokeniser.vocabularies,
+            own.vectors,
+            own.word_dimensions,
+            text.segmentation,
+            own.vector_lines,
+            reduce_to,
+        )
+        return LanguageTokeniser(tokeniser.vocabularies, text, start.shape[1], tokeniser.loans, start)
+
+    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+        return LanguageTokeniser.from_json(saved)
+
+    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+        own = self.settings
+        assert isinstance(tokeniser, LanguageTokeniser)  # noqa: S101 (for the type checker: made above)
+        start = None if tokeniser.start is None else torch.from_numpy(tokeniser.start)
+        words = UniversalWords(tokeniser.bounds, tokeniser.dimensions, own.universal_dimensions, start)
+        picture = TwoLayerPictureTower(features, own.picture_dimensions, own.dimensions, own.dropout)
+        return Towers(self.text_tower(words), picture)
+
+    def text_tower(self, words: UniversalWords) -> UniversalTower | ParallelTower:
+        own = self.settings
+        return UniversalTower(words, own.universal_dimensions, own.state_dimensions, own.dimensions)
+
+    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
+        """`training.batch_size` counts pictures."""
+        return EveryLanguageSampler(
+            data, training.batch_size, training.seed, self.settings.sentences, pool=training.length_pool
+        )
+
+    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+        ids, lengths, real = self.captions(data, batch)
+        _, vectors = text_of(towers).read(ids, lengths)
+        return self.grounding(towers, data, batch.rows[0], vectors, real)
+
+    def captions(self, data: TrainingData, batch: DeviceBatch) -> tuple[Tensor, Tensor, Tensor]:
+        """Entries [languages, captions, longest], lengths [languages, captions], and which of them are there at all.
+
+        Captions are those of all pictures, then all pictures' second ones, and so on: caption k is of picture k mod n.
+        In an empty place some other caption is read, which then takes part in nothing.
+        """
+        lines = batch.rows[1:].unflatten(0, (-1, self.settings.sentences)).flatten(1)
+        ids, lengths = data.captions(lines.clamp(min=0).flatten(), batch.longest)
+        return (
+            ids.unflatten(0, lines.shape),
+            lengths.clamp(max=batch.longest).unflatten(0, lines.shape),
+            lines >= 0,
+        )
+
+    def grounding(self, towers: Towers, data: TrainingData, pictures: Tensor, vectors: Tensor, real: Tensor) -> Tensor:
+        """The losses of captions [languages, captions, d] with pictures and with one another, and of the word table."""
+        own, words = self.settings, text_of(towers).words
+        seen = towers.picture(data.features[pictures])
+        with torch.autocast(vectors.device.type, enabled=False):  # in bf16 scores within .004 are one
+            total = self.matching(seen, vectors, real) + self.together(vectors, real, len(seen))
+            if words.start is not None and own.pull_weight:
+                total = total + own.pull_weight * pull(words.table, words.start)
+        return total
+
+    def matching(self, seen: Tensor, vectors: Tensor, real: Tensor) -> Tensor:
+        """Triplets of pictures [n, d] with the captions of each language, both ways."""
+        own, n = self.settings, len(seen)
+        of = torch.arange(real.shape[1], device=real.device) % n
+        same = of[:, None] == torch.arange(n, device=real.device)  # [captions, pictures]
+        there = real[:, :, None]
+        apart = distances(vectors, seen, own.distance)  # [languages, captions, pictures]
+        right, wrong = same & there, ~same & there
+        by_caption = worst_triplets(apart, right, wrong, own.margin, own.most_violated, 1)
+        by_picture = worst_triplets(apart.mT, right.mT, wrong.mT, own.margin, own.most_violated, own.sentences)
+        return own.caption_weight * by_caption + own.picture_weight * by_picture
+
+    def together(self, vectors: Tensor, real: Tensor, pictures: int) -> Tensor:
+        """The neighbourhood constraints within languages and between them."""
+        own = self.settings
+        near = neighbourhood(vectors, real, pictures, own.margin, own.most_violated, own.distance)
+        return own.neighbourhood_weight * near
+
+
+def text_of(towers: Towers) -> UniversalTower | ParallelTower:
+    """The text tower as what it is, for the type checker."""
+    return cast(UniversalTower | ParallelTower, towers.text)

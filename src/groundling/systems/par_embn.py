@@ -1,0 +1,25 @@
+"""PAR. EmbN: an embedding network with a text branch for each language.
+
+After Gella et al. 2017, as compared with by Kim et al. 2020; the row "PAR. EmbN" of Burns et al. 2020 (seed 001).
+Captions of one picture are kept together across languages; there is no universal embedding to align, and no adversary.
+"""
+
+from typing import ClassVar, Literal
+
+from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
+from groundling.towers.universal import ParallelTower, UniversalWords
+
+
+class ParEmbNSettings(EmbeddingNetworkSettings):
+    name: Literal["par_embn"] = "par_embn"
+
+
+class ParEmbN(EmbeddingNetwork):
+    name = "par_embn"
+    paper = "Gella et al. 2017; Kim et al. 2020 (PAR. EmbN)"
+    Settings: ClassVar = ParEmbNSettings
+    settings: ParEmbNSettings
+
+    def text_tower(self, words: UniversalWords) -> ParallelTower:
+        own = self.settings
+        return ParallelTower(words, own.universal_dimensions, own.state_dimensions, own.dimensions)

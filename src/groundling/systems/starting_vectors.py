@@ -1,0 +1,70 @@
+"""The word vectors that a table of words begins with: from files, or trained on the corpus's own captions."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from groundling.corpus import Corpus
+from groundling.errors import UserError
+from groundling.text.by_language import FIRST
+from groundling.words import WordVectors, storage, training
+from groundling.words.reduction import reduce
+from groundling.words.sources import find_file
+
+Matrix = npt.NDArray[np.float32]
+
+
+def starting_table(
+    corpus: Corpus,
+    vocabularies: Mapping[str, Sequence[str]],
+    source: str,
+    dimensions: int,
+    segmentation: str,
+    lines: int = 200_000,
+    reduce_to: int | None = None,
+) -> Matrix:
+    """[rows, dimensions] for `text.by_language.LanguageTokeniser`: zeros for padding and for nothing.
+
+    Args:
+        source: "captions" to train vectors of `dimensions` on each language's captions (kept between runs), or a file
+            of word vectors, also below the data folder, in which {language} stands for the code.
+        lines: words of a file that are read; files list the frequent ones first.
+        reduce_to: principal components that are kept, language by language; None for all dimensions.
+    """
+    tables = []
+    for code, words in vocabularies.items():
+        if source == "captions":
+            captions = training.sentences(corpus, code, segmentation)
+            vectors = training.trained(captions, training.WordSettings(dimensions=dimensions))
+        else:
+            vectors, _ = storage.read(_path(source, code, len(vocabularies)), lines)
+        table = look_up(vectors, words)
+        if reduce_to is not None:
+            table = reduce(WordVectors(tuple(words), table), reduce_to)[0].matrix
+        tables += [np.zeros((1, table.shape[1]), dtype=np.float32), table]
+    sizes = {table.shape[1] for table in tables}
+    if len(sizes) > 1:
+        raise UserError(
+            f"{source}: word vectors of {' and '.join(map(str, sorted(sizes)))} dimensions; give all the same"
+        )
+    return np.concatenate([np.zeros((FIRST, sizes.pop()), dtype=np.float32), *tables])
+
+
+def look_up(vectors: WordVectors, words: Sequence[str]) -> Matrix:
+    """The vectors of the words; those that have none begin at random, spread as the others are."""
+    table, found = vectors.lookup(words)
+    spread = float(table[found].std()) if found.any() else 0.1
+    missing = np.random.default_rng(0).standard_normal((int((~found).sum()), vectors.dimensions))
+    table[~found] = spread * missing
+    return table
+
+
+def _path(source: str, language: str, languages: int) -> Path:
+    if "{language}" not in source and languages > 1:
+        raise UserError(
+            f'system.vectors: write {{language}} in "{source}" where the code of each language stands, '
+            "as in cc.{language}.300.vec.gz"
+        )
+    return find_file(source.replace("{language}", language), None)

@@ -1,0 +1,178 @@
+"""A language read with the encoder of another, through a map between their words.
+
+Liu, Lebret and Aberer, "Visually grounded cross-lingual transfer learning" (poster, seed 000):
+
+    s(i, t) = cos(f(M·t), g(i)),   sum of hinges, margin .2,
+
+with the word vectors t of a sentence, frozen; M, the TRANSLATOR, a matrix from the words of the new language to those
+of the language that f was trained on; f a recurrent encoder; g the picture tower. Three ways to begin (`start`):
+
+    scratch  FS  f and g at random, no M. The source language, which has no need of M, is trained in this way, too
+    encoder  T1  f and g from the run that comes `before`, M a random rotation
+    aligned  T2  the same, M learned from a dictionary (SVD, then RCSLS) before any picture is seen
+
+**The run before.** A recipe names it (`before: runs/german`) or says how it differs from this one (`before: {corpus:
+{languages: [de]}, system: {start: scratch}}`); the second is trained first, by tables once for all cells and each seed.
+It belongs to the recipe and not to the system, since any system may start from any other's run.
+
+**Word vectors.** From files (`vectors: {fr: cc.fr.300.bin}`), or, for languages without one, trained on all training
+captions of that language in the corpus: text only, whatever `corpus.training_pictures` leaves to learn from with
+pictures. A run keeps the vectors it needs (see `words.tokeniser`), so the files may go. RCSLS compares directions, so
+all vectors have length one, and M is scaled to keep it so for the words of the dictionary, on average.
+"""
+
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast
+
+import torch
+from pydantic import Field, PositiveInt, model_validator
+from torch import Tensor
+
+from groundling.corpus import Corpus
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.settings import TextSettings
+from groundling.systems.base import Earlier, Towers
+from groundling.systems.vse import VSE, VSESettings
+from groundling.text import Tokeniser
+from groundling.towers.mapped import MappedTower
+from groundling.towers.picture import PictureTower
+from groundling.words import WordVectors
+from groundling.words.alignment import AlignSettings
+from groundling.words.sources import dictionary_pairs, find_file, map_between, word_vectors
+from groundling.words.tokeniser import VectorTokeniser
+from groundling.words.training import WordSettings
+
+
+class TranslatorSettings(VSESettings):
+    name: Literal["translator"] = "translator"  # type: ignore[assignment]
+    objective: Literal["max_of_hinges", "sum_of_hinges", "contrastive"] = "sum_of_hinges"
+    start: Literal["scratch", "encoder", "aligned"] = Field(
+        "scratch",
+        description="scratch (FS): at random; encoder (T1): encoder and picture tower from the run `before`; aligned "
+        "(T2): the map from the dictionary, too",
+    )
+    freeze: list[Literal["map", "encoder", "pictures"]] = Field(
+        [], description="parts that are not trained any further; nothing as published"
+    )
+    vectors: dict[str, str] = Field(
+        {},
+        description="language → file of word vectors (.vec, .vec.gz, .bin, .safetensors), also below --data; trained "
+        "on the corpus's own training captions when left out",
+    )
+    words: WordSettings = Field(WordSettings(dimensions=300), description="how vectors are trained on captions")
+    max_words: PositiveInt = Field(20_000, description="words of the vectors that the run keeps, beside its captions'")
+    subwords: bool = Field(True, description="keep the pieces of these words, too; otherwise new words are left out")
+    dictionary: str | list[str] | None = Field(
+        None,
+        description="for aligned: a file of word pairs, also below --data; two that share a language; or `identical`",
+    )
+    alignment: AlignSettings = AlignSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fit(cls, values: Any) -> Any:
+        """Vectors that are trained have the dimensions that are asked for; without M there is nothing to align."""
+        if not isinstance(values, dict):
+            return values
+        words = values.get("words", {})
+        if isinstance(words, dict):
+            words = {**words, "dimensions": values.get("word_dimensions", 300)}
+        without = ("dictionary", "alignment") if values.get("start", "scratch") == "scratch" else ()
+        return {**{key: value for key, value in values.items() if key not in without}, "words": words}
+
+    @model_validator(mode="after")
+    def _possible(self) -> "TranslatorSettings":
+        if self.start == "scratch" and self.freeze:
+            raise ValueError("with start: scratch nothing is known that could be frozen")
+        if len(set(self.freeze)) == 3:
+            raise ValueError("with map, encoder and pictures frozen nothing is left to train")
+        if self.start == "aligned" and self.dictionary is None:
+            raise ValueError("start: aligned needs a dictionary, or `identical`")
+        if isinstance(self.dictionary, list) and len(self.dictionary) != 2:
+            raise ValueError("one dictionary, or two that share a language")
+        return self
+
+
+class Translator(VSE):
+    name = "translator"
+    paper = "Liu, Lebret and Aberer (Visually grounded cross-lingual transfer learning)"
+    Settings: ClassVar = TranslatorSettings
+    settings: TranslatorSettings
+
+    @property
+    def needs_before(self) -> bool:
+        return self.settings.start != "scratch"
+
+    def prepare(self, dataset: Dataset, text: TextSettings) -> None:
+        own, language = self.settings, _only_language(dataset.corpus.split("train"))
+        whole = dataset.corpus if dataset.whole is None else dataset.whole
+        file = own.vectors.get(language)
+        self._vectors: WordVectors = word_vectors(
+            whole, language, own.words, text.segmentation, None if file is None else find_file(file, dataset.data)
+        )
+        self._dictionaries: list[Path] | Literal["identical"] | None = None
+        if own.dictionary == "identical":
+            self._dictionaries = "identical"
+        elif own.dictionary is not None:
+            listed = [own.dictionary] if isinstance(own.dictionary, str) else own.dictionary
+            self._dictionaries = [find_file(name, dataset.data) for name in listed]
+
+    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
+        own, languages = self.settings, corpus.languages.tolist()
+        return VectorTokeniser.build(
+            self._vectors, corpus.texts, languages, settings, most=own.max_words, subwords=own.subwords
+        )
+
+    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+        return VectorTokeniser.from_json(saved)
+
+    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+        own, words = self.settings, cast(VectorTokeniser, tokeniser)
+        table = torch.zeros(words.size, words.dimensions, dtype=torch.float16)
+        if words.table is not None:
+            table = torch.from_numpy(words.table)
+        text = MappedTower(table, own.dimensions, mapped=own.start != "scratch")
+        towers = Towers(text, PictureTower(features, own.dimensions))
+        parts = {"map": text.map, "encoder": text.sentence, "pictures": towers.picture}
+        for name in own.freeze:
+            cast(torch.nn.Module, parts[name]).requires_grad_(False)
+        return towers
+
+    def begin(self, towers: Towers, tokeniser: Tokeniser, earlier: Earlier) -> None:
+        if not isinstance(earlier.system, Translator):
+            raise UserError(f"before: a run of system translator is needed, not of {earlier.system.name}")
+        theirs, ours = cast(MappedTower, earlier.towers.text), cast(MappedTower, towers.text)
+        try:
+            ours.sentence.load_state_dict(theirs.sentence.state_dict())
+            towers.picture.load_state_dict(earlier.towers.picture.state_dict())
+        except RuntimeError:
+            raise UserError(
+                "before: its encoder or picture tower has another size; dimensions, word_dimensions and features must "
+                "be the same in both recipes"
+            ) from None
+        if self.settings.start == "aligned":
+            known, new = cast(VectorTokeniser, earlier.tokeniser).words, cast(VectorTokeniser, tokeniser).words
+            assert ours.map is not None and self._dictionaries is not None  # noqa: S101 (checked with the settings)
+            device = ours.words.weight.device
+            with torch.no_grad():
+                target = WordVectors(known, theirs.spell(_each(known, theirs)).cpu().numpy())
+                source = WordVectors(new, ours.vectors(_each(new, ours)).cpu().numpy())
+                pairs = dictionary_pairs(self._dictionaries, source, target)
+                found = map_between(source, target, pairs, self.settings.alignment, device)
+                ours.map.weight.copy_(torch.from_numpy(found))
+
+
+def _each(words: tuple[str, ...], tower: MappedTower) -> Tensor:
+    """[words, 1]: the row of each listed word."""
+    return torch.arange(1, 1 + len(words), device=tower.words.weight.device)[:, None]
+
+
+def _only_language(corpus: Corpus) -> str:
+    languages = corpus.all_languages()
+    if len(languages) != 1:
+        raise UserError(
+            f"system translator reads one language, and there are captions in {', '.join(languages) or 'none'}; "
+            "set corpus.languages to one of them"
+        )
+    return languages[0]

@@ -1,0 +1,115 @@
+"""Captions as rows of one table in which every language has words of its own (MULE; seed 001).
+
+The German "pig" and the English "pig" are two words here, so that a row tells its language. Words outside the
+vocabulary are dropped, as published, not mapped to an unknown one.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from groundling.errors import UserError, did_you_mean
+from groundling.settings import TextSettings
+from groundling.text.segmentation import words
+from groundling.text.tokens import Tokens, pad
+
+FIRST = 1  # row 0 is padding
+
+
+def count_words(texts: Sequence[str], languages: Sequence[str], settings: TextSettings) -> dict[str, Counter[str]]:
+    """How often each language uses each of its words; languages by name."""
+    counts: dict[str, Counter[str]] = {code: Counter() for code in sorted(set(languages))}
+    for text, language in zip(texts, languages, strict=True):
+        counts[language].update(words(text, language, settings.segmentation))
+    return counts
+
+
+def frequent(counts: Counter[str], minimum: int) -> tuple[str, ...]:
+    """Words with at least so many occurrences, the most frequent first; ties by name."""
+    return tuple(sorted((word for word, count in counts.items() if count >= minimum), key=lambda w: (-counts[w], w)))
+
+
+@dataclass(frozen=True, eq=False)
+class LanguageTokeniser:
+    """Words of each language, in rows that follow one another.
+
+    A language's rows begin with one that stands for nothing: what is left of a caption that loses all its words. It
+    is learned like a word, so that such a caption is at least one of its language. Captions are cut after words were
+    dropped.
+
+    Attributes:
+        vocabularies: language → its words, in the order of their rows.
+        dimensions: numbers to a word.
+        loans: language → word → (language, word) that it is read as: rare words that a dictionary knows.
+        start: [size, dimensions] the vectors that training begins with. Not saved: a trained model has its own.
+    """
+
+    vocabularies: Mapping[str, Sequence[str]]
+    settings: TextSettings
+    dimensions: int
+    loans: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
+    start: npt.NDArray[np.float32] | None = field(default=None, repr=False)
+    rows: dict[str, dict[str, int]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        rows = {}
+        for first, (code, listed) in zip(self.bounds, self.vocabularies.items(), strict=False):
+            rows[code] = {word: first + 1 + place for place, word in enumerate(listed)}
+            if len(rows[code]) != len(listed):
+                raise ValueError(f"a word stands twice in the vocabulary of {code}")
+        lent = {
+            code: {word: rows[other][as_word] for word, (other, as_word) in loans.items()}
+            for code, loans in self.loans.items()
+        }
+        object.__setattr__(self, "rows", {code: {**lent.get(code, {}), **own} for code, own in rows.items()})
+
+    @property
+    def codes(self) -> list[str]:
+        return list(self.vocabularies)
+
+    @property
+    def bounds(self) -> list[int]:
+        """Where the rows of each language begin, and where the last ones end."""
+        sizes = [1 + len(listed) for listed in self.vocabularies.values()]
+        return [FIRST + sum(sizes[:place]) for place in range(len(sizes) + 1)]
+
+    @property
+    def size(self) -> int:
+        return self.bounds[-1]
+
+    def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
+        nothing = dict(zip(self.vocabularies, self.bounds, strict=False))
+        lines = []
+        for text, language in zip(texts, languages, strict=True):
+            if language not in self.rows:
+                raise UserError(
+                    f'this model reads {", ".join(self.rows)}, not "{language}"{did_you_mean(language, self.rows)}'
+                )
+            known = self.rows[language]
+            found = [known[word] for word in words(text, language, self.settings.segmentation) if word in known]
+            lines.append(found[: self.settings.maximum_length] or [nothing[language]])
+        return pad(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": "languages",
+            "settings": self.settings.model_dump(),
+            "dimensions": self.dimensions,
+            "languages": {code: len(listed) for code, listed in self.vocabularies.items()},
+            "words": [word for listed in self.vocabularies.values() for word in listed],
+            "loans": {code: {word: list(to) for word, to in loans.items()} for code, loans in self.loans.items()},
+        }
+
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> "LanguageTokeniser":
+        vocabularies, rest = {}, list(value["words"])
+        for code, count in value["languages"].items():
+            vocabularies[code], rest = tuple(rest[:count]), rest[count:]
+        loans = {
+            code: {word: (to[0], to[1]) for word, to in entries.items()} for code, entries in value["loans"].items()
+        }
+        return LanguageTokeniser(vocabularies, TextSettings(**value["settings"]), value["dimensions"], loans)

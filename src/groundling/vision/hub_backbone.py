@@ -1,0 +1,132 @@
+"""Picture networks that `transformers` can load, from the hub or from a folder. Needs the extra `hub`.
+
+ResNet, ConvNeXt, CLIP's and SigLIP's picture side, ViT, DINOv2 and their like. Features are the average of what the
+network sees over the picture: of the last convolutional map, or of the patches of a transformer's last layer, without
+its class token. Pictures are cut and normalised as the network's own preprocessor_config.json says.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from groundling import hub
+from groundling.errors import UserError
+from groundling.vision.backbones import Backbone
+from groundling.vision.preprocessing import CROP, Preprocessing
+
+PREPROCESSOR = "preprocessor_config.json"
+FILES = (*hub.WEIGHTS, PREPROCESSOR)
+RESAMPLE = {2: "bilinear", 3: "bicubic"}
+WHOLE = 384  # from this size on ConvNeXt and ResNet squeeze the whole picture into the square
+
+
+def load(name: str, size: int | None) -> Backbone:
+    """The network called `hf:NAME`: a folder, or a repository of the hub."""
+    folder = hub.model_folder(name.removeprefix("hf:"), FILES, "backbone")
+    cut, mean, std = read_preprocessor(folder / PREPROCESSOR)
+    if size is not None and size != cut.size:
+        cut = resized(cut, size)
+    model = _load_model(folder, name)
+    network = average_pooled(model, own_size=_own_size(model.config), size=cut.size, name=name)
+    with torch.inference_mode():
+        try:
+            dim = network(torch.zeros(1, 3, cut.size, cut.size)).shape[1]
+        except Exception as error:  # whatever a size that it was not made for leads it into
+            raise UserError(f"{name}: cannot look at pictures of {cut.size} pixels ({hub.first_line(error)})") from None
+    # The same weights have the same features wherever they lie: the name of the cache's folder has no path in it.
+    asked = Path(name.removeprefix("hf:")).expanduser()
+    short = f"hf:{asked.resolve().name if asked.is_dir() else asked.name}"
+    return Backbone(short, dim, cut.size, network, mean, std, hub.fingerprint(folder, FILES), cut)
+
+
+def read_preprocessor(path: Path) -> tuple[Preprocessing, tuple[float, float, float], tuple[float, float, float]]:
+    """How a network's own pictures are cut, and the mean and deviation of its colours."""
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+        mean, std = (_three(settings[key]) for key in ("image_mean", "image_std"))
+        size, edge = settings["size"], 0
+        if isinstance(size, dict) and "shortest_edge" not in size:
+            size = (size["height"], size["width"])
+        elif isinstance(size, dict):
+            edge = size = size["shortest_edge"]
+        centre = settings.get("crop_size") if settings.get("do_center_crop") else None
+        if isinstance(centre, dict):
+            centre = centre["height"]
+        resample = RESAMPLE[settings.get("resample", 3)]
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; it says how the network's pictures are cut") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{path}: does not say how pictures are cut ({error})") from None
+    more: dict[str, Any] = {"resample": resample}
+    if centre is not None:  # CLIP, DINOv2: the short side resized, the centre cut out
+        cut = Preprocessing(centre, size if isinstance(size, int) else size[0], **more)
+    elif "crop_pct" in settings:  # ConvNeXt, ResNet
+        square = size if isinstance(size, int) else size[0]
+        share = settings["crop_pct"] or CROP
+        cut = Preprocessing(square, int(square / share), **more) if square < WHOLE else _stretched(square, more)
+    elif isinstance(size, int) and edge:
+        cut = Preprocessing(size, size, **more)
+    else:  # ViT, SigLIP: all of the picture, made square
+        cut = _stretched(size if isinstance(size, int) else size[0], more)
+    return cut, mean, std
+
+
+def _three(values: Any) -> tuple[float, float, float]:
+    red, green, blue = (float(value) for value in values)
+    return red, green, blue
+
+
+def _stretched(size: int, more: dict[str, Any]) -> Preprocessing:
+    return Preprocessing(size, size, stretch=True, **more)
+
+
+def resized(cut: Preprocessing, size: int) -> Preprocessing:
+    """The same way of cutting for another size."""
+    return Preprocessing(
+        size, round(cut.resize * size / cut.size), stretch=cut.stretch, resample=cut.resample, mirror=cut.mirror
+    )
+
+
+def average_pooled(model: Any, own_size: int | None, size: int, name: str) -> Callable[[Tensor], Tensor]:
+    """Normalised pictures [B, 3, size, size] → features [B, dim]."""
+    patch = getattr(model.config, "patch_size", None)
+    options = {}
+    if isinstance(patch, int) and own_size is not None and size != own_size:
+        if size % patch:
+            raise UserError(f"{name}: pictures of {size} pixels do not divide into patches of {patch}")
+        options = {"interpolate_pos_encoding": True}
+
+    def network(pictures: Tensor) -> Tensor:
+        states = model(pixel_values=pictures, **options).last_hidden_state
+        if states.ndim == 4:  # [B, dim, height, width]
+            return states.mean(dim=(2, 3))
+        if isinstance(patch, int):  # the class token and others come before the patches
+            states = states[:, -((size // patch) ** 2) :]
+        return states.mean(dim=1)
+
+    return network
+
+
+def _own_size(config: Any) -> int | None:
+    size = getattr(config, "image_size", None)
+    return size[0] if isinstance(size, list | tuple) else size
+
+
+def _load_model(folder: Path, name: str) -> Any:
+    try:
+        from transformers import AutoConfig, AutoModel
+    except ImportError:
+        raise hub.needs("backbone") from None
+    try:
+        hub.quiet()
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        common: dict[str, Any] = {"use_safetensors": True, "trust_remote_code": False, "local_files_only": True}
+        model = AutoModel.from_pretrained(folder, dtype=torch.float32, **common)
+        model = getattr(model, "vision_model", model) if hasattr(config, "vision_config") else model
+    except Exception as error:  # whatever the wrong files lead transformers into
+        raise UserError(f"{name}: not a backbone that can be used ({hub.first_line(error)})") from None
+    return model.eval().requires_grad_(False)

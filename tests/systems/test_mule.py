@@ -1,0 +1,283 @@
+"""EmbN, PAR. EmbN and MULE: their loss put together by hand, its two stages, and what they learn."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from conftest import ENGLISH, GERMAN, make_recipe, make_world
+from groundling import systems
+from groundling.batches import DeviceBatch, TrainingData
+from groundling.corpus import Corpus
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.evaluation.models import evaluate_model
+from groundling.evaluation.parameters import count_model
+from groundling.model import Model
+from groundling.objectives import distances, neighbourhood, worst_triplets
+from groundling.settings import TextSettings, TrainingSettings
+from groundling.systems import System, Towers
+from groundling.training import checkpoint, loop, train
+from groundling.training.metrics import read_metrics
+from groundling.words import WordVectors, storage
+
+SIZES = {
+    "dimensions": 16,
+    "word_dimensions": 6,
+    "universal_dimensions": 10,
+    "state_dimensions": 12,
+    "picture_dimensions": 14,
+    "vectors": "random",
+}
+NAMES = ["par_embn", "mule"]
+CAPTIONS = [
+    (3, "en", "a very long caption of a picture that no batch here has"),
+    (0, "de", "hund"),
+    (0, "de", "ein alter hund"),
+    (0, "en", "dog"),
+    (1, "de", "baum"),
+    (1, "en", "an old tree"),
+    (1, "en", "tree"),
+    (2, "en", "cat"),
+    (2, "en", "a cat sleeps"),
+]
+# Pictures; German, twice; English, twice. Picture 2 has no German caption, others lack a second one.
+ROWS = torch.tensor([[0, 1, 2], [1, 4, -1], [2, -1, -1], [3, 5, 7], [-1, 6, 8]])
+
+
+def made(name: str, **settings: Any) -> System:
+    return systems.make({"name": name, **SIZES, **settings})
+
+
+def small_data(system: System) -> tuple[Towers, TrainingData]:
+    torch.manual_seed(0)
+    owners, languages, texts = zip(*CAPTIONS, strict=True)
+    corpus = Corpus(
+        name="small",
+        pictures=np.array(["p0", "p1", "p2", "p3"]),
+        splits=np.array(["train"] * 4),
+        owners=np.array(owners),
+        languages=np.array(languages),
+        texts=list(texts),
+        origins=np.array(["human"] * len(texts)),
+    )
+    tokeniser = system.tokeniser(corpus, TextSettings(minimum_count=1))
+    features = np.random.default_rng(0).standard_normal((4, 5)).astype(np.float32)
+    data = TrainingData.build(corpus, features, tokeniser, torch.device("cpu"))
+    return system.towers(tokeniser, 5), data
+
+
+def loss(
+    system: System, towers: Towers, data: TrainingData, rows: Tensor, kind: str = "every", step: int = 0
+) -> Tensor:
+    longest = int(data.lengths[rows[1:][rows[1:] >= 0].numpy()].max())
+    return system.loss(towers, data, DeviceBatch(kind, rows, longest, torch.tensor(float(step))))
+
+
+@pytest.mark.parametrize("distance", ["cosine", "euclidean"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_loss_is_the_sum_of_its_parts(name: str, distance: Any) -> None:
+    """Each caption and picture encoded by itself, language by language; the parts have slow twins of their own."""
+    system = made(name, distance=distance, margin=0.3, most_violated=3, picture_weight=2.0, neighbourhood_weight=0.7)
+    towers, data = small_data(system)
+    towers.eval()
+    words: Any = towers.text.words
+    seen = torch.cat([towers.picture(data.features[[picture]]) for picture in ROWS[0].tolist()])
+    lines = torch.stack([torch.cat([ROWS[1], ROWS[2]]), torch.cat([ROWS[3], ROWS[4]])])
+    real = lines >= 0
+    vectors, averages = torch.zeros(2, 6, 16), torch.zeros(2, 6, 10)
+    for language, place in real.nonzero().tolist():
+        row = int(lines[language, place])
+        ids = data.ids[[row], : data.lengths[row]]
+        vectors[language, place] = towers.text(ids, data.device_lengths[[row]])[0]
+        averages[language, place] = words(ids)[0].mean(dim=0)
+
+    # A mean over the anchors of both languages that kept three triplets each, or what they have.
+    same = torch.arange(6)[:, None] % 3 == torch.arange(3)
+    right, wrong = same & real[..., None], ~same & real[..., None]
+    apart = distances(vectors, seen, distance)
+    expected = 1.5 * worst_triplets(apart, right, wrong, 0.3, 3, 6)
+    expected = expected + 2.0 * worst_triplets(apart.mT, right.mT, wrong.mT, 0.3, 3, 6)
+    expected = expected + 0.7 * neighbourhood(vectors, real, 3, 0.3, 3, distance)
+    if name == "mule":
+        adversary: Any = towers.adversary
+        expected = expected + 0.7 * neighbourhood(averages, real, 3, 0.3, 3, distance)
+        expected = expected + cross_entropy(adversary(averages[real]), real.nonzero()[:, 0])
+    assert loss(system, towers, data, ROWS).item() == pytest.approx(expected.item(), abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["align", "every"])
+@pytest.mark.parametrize("name", NAMES)
+def test_the_order_of_pictures_and_what_stands_in_empty_places_do_not_matter(name: str, kind: str) -> None:
+    system = made(name)
+    towers, data = small_data(system)
+    towers.eval()
+    expected = loss(system, towers, data, ROWS, kind).item()
+    for order in ([2, 0, 1], [1, 0, 2]):
+        assert loss(system, towers, data, ROWS[:, order], kind).item() == pytest.approx(expected, abs=1e-6)
+    data.ids[0] = 1  # what an empty place happens to read
+    assert loss(system, towers, data, ROWS, kind).item() == pytest.approx(expected, abs=1e-6)
+
+
+def test_alignment_alone_moves_the_maps_and_the_classifier_only() -> None:
+    system = made("mule", adversary=1.0)
+    system.sampler(small_data(system)[1], TrainingSettings(maximum_steps=10))
+    towers, data = small_data(system)
+    loss(system, towers, data, ROWS, "align", step=5).backward()
+    moved = {name for name, weight in towers.named_parameters() if weight.grad is not None and weight.grad.any()}
+    maps = {f"text.words.universal.{number}.{part}" for number in (0, 1) for part in ("weight", "bias")}
+    assert moved == maps | {"adversary.weight", "adversary.bias"}
+    loss(system, towers, data, ROWS, "every", step=5).backward()
+    assert all(weight.grad is not None and weight.grad.any() for weight in towers.parameters())
+
+
+def test_the_adversary_grows_with_the_steps_of_the_training() -> None:
+    """The maps' gradient from the classifier alone: none at first, turned round, and strongest at the last step."""
+    system = made("mule", adversary=1.0, neighbourhood_weight=0.0)
+    towers, data = small_data(system)
+    system.sampler(data, TrainingSettings(maximum_steps=100))
+    maps: Any = towers.text.words.universal
+
+    def gradient(step: int) -> Tensor:
+        return torch.autograd.grad(loss(system, towers, data, ROWS, "align", step), maps[0].weight)[0]
+
+    assert not gradient(0).any()
+    assert torch.allclose(gradient(10), 0.462117 / 0.999909 * gradient(100), atol=1e-6)
+    downhill = gradient(100)
+    with torch.no_grad():
+        before = loss(system, towers, data, ROWS, "align")
+        maps[0].weight -= 0.01 * downhill
+        assert loss(system, towers, data, ROWS, "align") > before  # harder to guess
+
+
+def test_word_vectors_are_pulled_to_where_they_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("gensim")
+    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path))
+    system = made("mule", vectors="captions", pull_weight=0.5)
+    towers, data = small_data(system)
+    towers.eval()
+    words: Any = towers.text.words
+    before = loss(system, towers, data, ROWS).item()
+    free = systems.make({**system.settings.model_dump(), "pull_weight": 0.0})
+    assert loss(free, towers, data, ROWS).item() == pytest.approx(before, abs=1e-6)
+    with torch.no_grad():
+        words.table += 0.1
+    far = 0.5 * 0.5 * 0.01 * words.table.numel()
+    assert (loss(system, towers, data, ROWS) - loss(free, towers, data, ROWS)).item() == pytest.approx(far, rel=1e-3)
+    assert loss(free, towers, data, ROWS, "align").item() == loss(system, towers, data, ROWS, "align").item()
+
+
+QUICK = {
+    "dimensions": 24,
+    "word_dimensions": 12,
+    "universal_dimensions": 24,
+    "state_dimensions": 24,
+    "picture_dimensions": 64,
+    "vectors": "random",
+}
+FAST = {"maximum_steps": 100, "learning_rate": 1e-2}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_languages_are_learned(name: str, world: Dataset, tmp_path: Path) -> None:
+    system = {"name": name, **QUICK, **({"align_epochs": 3} if name == "mule" else {})}
+    train(make_recipe(system=system, training=FAST), world, tmp_path / "run", device="cpu")
+    model = Model.load(tmp_path / "run")
+    found = evaluate_model(model, world, "test").result["languages"]
+    assert all(found[code]["mR"] > 80 for code in ("de", "en")), found  # by chance 16
+    mixed = model.encode_text([ENGLISH[0], GERMAN[0], ENGLISH[1]], ["en", "de", "en"])
+    assert np.allclose(mixed[1], model.encode_text([GERMAN[0]], "de")[0], atol=1e-6)
+    assert mixed[0] @ mixed[1] > mixed[2] @ mixed[1]  # a dog is a Hund rather than a cat
+    with pytest.raises(UserError, match=r'this model reads de, en, not "fr"'):
+        model.encode_text(["chien"], "fr")
+
+
+def test_one_language(world: Dataset, tmp_path: Path) -> None:
+    recipe = make_recipe(system={"name": "embn", **QUICK}, training=FAST)
+    with pytest.raises(UserError, match="embn learns one language, and there are de, en"):
+        train(recipe, world, tmp_path / "both", device="cpu")
+    german = world.only(["de"])
+    train(recipe, german, tmp_path / "run", device="cpu")
+    model = Model.load(tmp_path / "run")
+    assert evaluate_model(model, german, "test").result["languages"]["de"]["mR"] > 80
+    names = {part.name for part in count_model(model)}  # a model that reads no English can be counted, too
+    assert "language classifier" not in names
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_stopped_training_goes_on_exactly(
+    name: str, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped after 15 steps, before alignment ends at step 21; dropout goes on where it was, and words are pulled to
+    where they began."""
+    monkeypatch.setattr(loop, "LOG_EVERY", 15)
+    for code, words in (("de", GERMAN), ("en", ENGLISH)):
+        matrix = np.random.default_rng(0).standard_normal((10, 7)).astype(np.float32)
+        storage.write(tmp_path / f"{code}.safetensors", WordVectors(tuple(words), matrix))
+    system = {"name": name, **QUICK, "vectors": str(tmp_path / "{language}.safetensors"), "pull_weight": 0.01}
+    if name == "mule":
+        system["align_epochs"] = 7
+    recipe = make_recipe(system=system, training={**FAST, "maximum_steps": 45})
+    whole = train(recipe, world, tmp_path / "whole", device="cpu")
+    save = checkpoint.save
+
+    def save_then_stop(*arguments: Any) -> None:
+        save(*arguments)
+        raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "save", save_then_stop)
+        with pytest.raises(Stop):
+            train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
+    resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
+    one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[key], other[key]) for key in one)
+    assert read_metrics(whole.metrics_file) == read_metrics(resumed.metrics_file)
+    assert one["text.words.table"].shape == (23, 7)  # a file's vectors have their own size
+    assert Model.load(resumed.folder).encode_text(["hund"], "de").shape == (1, 24)
+
+
+def model_of(world: Dataset, name: str, **settings: Any) -> Model:
+    system = made(name, **settings)
+    tokeniser = system.tokeniser(world.split("train").corpus, TextSettings(minimum_count=1))
+    return Model(make_recipe(), system, tokeniser, system.towers(tokeniser, 12), torch.device("cpu"))
+
+
+@pytest.mark.parametrize(("name", "branches"), [("mule", 1), ("par_embn", 2)])
+def test_parameters_by_hand(name: str, branches: int, world: Dataset) -> None:
+    """20 words, nothing twice, and padding; every language's map counts, whatever caption is shown."""
+    parts = {part.name: (part.trainable, part.test_time) for part in count_model(model_of(world, name))}
+    expected = {
+        "word table": 23 * 6,
+        "maps to the universal embedding": 2 * (6 * 10 + 10),
+        "sentence GRU": branches * 3 * 12 * (10 + 12 + 2),
+        "sentence projection": branches * (12 * 16 + 16),
+        "picture projection": 12 * 14 + 14 + 2 * 14 + 14 * 16 + 16,
+    }
+    classifier = {"language classifier": (10 * 2 + 2, 0)} if name == "mule" else {}
+    assert parts == {key: (value, value) for key, value in expected.items()} | classifier
+
+
+def test_a_smaller_vocabulary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GROUNDLING_DATA", raising=False)
+    world = make_world(60)
+    assert model_of(world, "mule", pca=4).towers.state_dict()["text.words.table"].shape == (23, 4)
+    (tmp_path / "en-de.txt").write_text("\n".join(f"{a} {b}" for a, b in zip(ENGLISH, GERMAN, strict=True)))
+    mapped = model_of(world, "mule", dictionary=10_000, dictionaries=str(tmp_path / "{base}-{language}.txt"))
+    assert mapped.tokeniser.size == 1 + 1 + (1 + 10)  # German has no rows left but the one for nothing
+    german, english = mapped.encode_text(["hund katze"], "de"), mapped.encode_text(["dog cat"], "en")
+    assert np.array_equal(german, english)
+    with pytest.raises(UserError, match=r"en-de\.dict\.gz: no such file"):
+        model_of(world, "mule", dictionary=2)
+    with pytest.raises(UserError, match='no training captions in "fr"'):
+        model_of(world, "mule", dictionary=2, base="fr")

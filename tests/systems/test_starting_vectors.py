@@ -1,0 +1,75 @@
+"""The table that training begins with: rows in their places, from files or from captions."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.systems.starting_vectors import look_up, starting_table
+from groundling.words import WordVectors, storage
+
+VOCABULARIES = {"de": ("hund", "katze"), "en": ("dog", "cat", "fish")}
+
+
+def write(folder: Path, language: str, words: list[str], size: int = 3) -> None:
+    matrix = np.random.default_rng(len(words)).standard_normal((len(words), size)).astype(np.float32)
+    storage.write(folder / f"{language}.safetensors", WordVectors(tuple(words), matrix))
+
+
+def test_rows_of_files_stand_in_their_places(tmp_path: Path, world: Dataset) -> None:
+    write(tmp_path, "de", ["katze", "baum", "hund"])
+    write(tmp_path, "en", ["fish", "dog", "cat", "tree"])
+    table = starting_table(world.corpus, VOCABULARIES, str(tmp_path / "{language}.safetensors"), 300, "script")
+    german, english = (storage.read(tmp_path / f"{code}.safetensors")[0] for code in ("de", "en"))
+    expected = [np.zeros(3), np.zeros(3), *(german.vector(word) for word in VOCABULARIES["de"])]
+    expected += [np.zeros(3), *(english.vector(word) for word in VOCABULARIES["en"])]
+    assert np.array_equal(table, np.stack(expected).astype(np.float32))
+
+
+def test_words_without_a_vector_begin_spread_as_the_others() -> None:
+    vectors = WordVectors(("a", "b"), np.array([[2, -2], [-2, 2]], dtype=np.float32))
+    many = [f"new-{number}" for number in range(500)]
+    table = look_up(vectors, ["b", *many, "a"])
+    assert table[[0, -1]].tolist() == [[-2, 2], [2, -2]]
+    assert 1.8 < table[1:-1].std() < 2.2
+    assert np.array_equal(table, look_up(vectors, ["b", *many, "a"]))  # a resumed training begins with the same
+
+
+def test_fewer_dimensions_by_principal_components(tmp_path: Path, world: Dataset) -> None:
+    write(tmp_path, "de", ["katze", "hund"])
+    write(tmp_path, "en", ["fish", "dog", "cat"])
+    source = str(tmp_path / "{language}.safetensors")
+    table = starting_table(world.corpus, VOCABULARIES, source, 300, "script", reduce_to=2)
+    whole = starting_table(world.corpus, VOCABULARIES, source, 300, "script")
+    assert table.shape == (8, 2)
+    # Two components hold three words' differences in full: distances stay.
+    for rows in (slice(2, 4), slice(5, 8)):
+        before, after = (part[rows][:, None] - part[rows][None] for part in (whole, table))
+        assert np.allclose((before**2).sum(-1), (after**2).sum(-1), atol=1e-4)
+
+
+def test_mistakes_are_told(tmp_path: Path, world: Dataset) -> None:
+    write(tmp_path, "de", ["hund"], size=3)
+    write(tmp_path, "en", ["dog"], size=4)
+    with pytest.raises(UserError, match="3 and 4 dimensions"):
+        starting_table(world.corpus, VOCABULARIES, str(tmp_path / "{language}.safetensors"), 300, "script")
+    with pytest.raises(UserError, match=r"write \{language\} in"):
+        starting_table(world.corpus, VOCABULARIES, str(tmp_path / "de.safetensors"), 300, "script")
+    with pytest.raises(UserError, match=r"fr\.vec"):
+        starting_table(world.corpus, {"fr": ("chien",)}, str(tmp_path / "{language}.vec"), 300, "script")
+
+
+def test_vectors_from_captions_are_the_same_every_time(
+    world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a resumed training is pulled to the same place, on a machine that has forgotten them, too."""
+    pytest.importorskip("gensim")
+    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "one"))
+    corpus = world.split("train").corpus
+    one = starting_table(corpus, VOCABULARIES, "captions", 6, "script")
+    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "other"))
+    assert one.shape == (8, 6)
+    assert (np.abs(one[[2, 3, 5, 6, 7]]).sum(axis=1) > 0).all()
+    assert np.array_equal(one, starting_table(corpus, VOCABULARIES, "captions", 6, "script"))

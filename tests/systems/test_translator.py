@@ -1,0 +1,324 @@
+"""The translator: what each way to begin begins with, what is trained, and that a run needs nothing but itself."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+from conftest import ENGLISH, GERMAN, make_recipe
+from groundling import systems
+from groundling.batches import DeviceBatch, TrainingData
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.model import Model, encode_captions
+from groundling.settings import Recipe
+from groundling.systems import Earlier, Towers
+from groundling.systems.translator import Translator
+from groundling.towers.mapped import MappedTower
+from groundling.training import checkpoint, loop, train
+from groundling.words import Subwords, WordVectors, storage
+
+WORD = 8  # dimensions; the ten words span them, so that one rotation fits them all
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Maps are kept between runs; not between those of tests and of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GROUNDLING_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """English vectors at random, and German ones that are the same, turned by a rotation; pieces turn with them."""
+    folder, draw = tmp_path_factory.mktemp("words"), np.random.default_rng(5)
+    turn = np.linalg.qr(draw.standard_normal((WORD, WORD)))[0]
+    english = draw.standard_normal((len(ENGLISH), WORD))
+    pieces = draw.standard_normal((5000, WORD))
+    for code, names, change in (("en", ENGLISH, np.eye(WORD)), ("de", GERMAN, turn)):
+        matrix, table = ((part @ change.T).astype(np.float32) for part in (english, pieces))
+        storage.save(folder / f"{code}.safetensors", WordVectors(tuple(names), matrix, Subwords(table, 3, 5, 5000)))
+    pairs = zip(ENGLISH, GERMAN, strict=True)
+    (folder / "en-de.txt").write_text("".join(f"{one} {other}\n" for one, other in pairs))
+    return folder
+
+
+def recipe(words: Path, language: str, start: str = "scratch", **system: Any) -> Recipe:
+    values: dict[str, Any] = {
+        "name": "translator",
+        "word_dimensions": WORD,
+        "start": start,
+        "vectors": {code: str(words / f"{code}.safetensors") for code in ("en", "de")},
+        "alignment": {"method": "procrustes"},
+        "dictionary": str(words / "en-de.txt"),
+        **system,
+    }
+    before = {"system": {"start": "scratch", "freeze": []}, "corpus": {"languages": ["en"]}}
+    return make_recipe(
+        corpus={"name": "world", "languages": [language]},
+        system=values,
+        training={"maximum_steps": 60},
+        before=None if start == "scratch" else before,
+    )
+
+
+@pytest.fixture(scope="module")
+def english(words: Path, world: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source: English, trained to the end."""
+    folder = tmp_path_factory.mktemp("runs") / "english"
+    chosen = recipe(words, "en")
+    train(chosen, world.under(chosen.corpus), folder, device="cpu")
+    return folder
+
+
+def begun(chosen: Recipe, world: Dataset, before: Path) -> tuple[Translator, Any, Towers]:
+    """A training before its first step."""
+    torch.manual_seed(chosen.training.seed)
+    system, dataset = systems.of(chosen), world.under(chosen.corpus)
+    assert isinstance(system, Translator)
+    system.prepare(dataset, chosen.text)
+    tokeniser = system.tokeniser(dataset.split("train").corpus, chosen.text)
+    towers = system.towers(tokeniser, world.features.shape[1])
+    if system.needs_before:
+        model = Model.load(before, "cpu")
+        system.begin(towers, tokeniser, Earlier(model.system, model.tokeniser, model.towers))
+    return system, tokeniser, towers
+
+
+def encoded(tokeniser: Any, towers: Towers, texts: list[str], code: str) -> np.ndarray:  # type: ignore[type-arg]
+    tokens = tokeniser.encode(texts, [code] * len(texts))
+    spelled = towers.text.spell(torch.from_numpy(tokens.spellings))  # type: ignore[operator]
+    ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
+    return encode_captions(towers, ids, lengths, torch.device("cpu"), words=spelled.detach()).numpy()
+
+
+def captions(world: Dataset, code: str) -> list[str]:
+    test = world.split("test").corpus.only([code])
+    return test.texts
+
+
+# --- what it begins with
+
+
+def test_aligned_with_itself_a_language_is_read_as_the_source_reads_it(
+    words: Path, world: Dataset, english: Path
+) -> None:
+    chosen = recipe(words, "en", "aligned", dictionary="identical")
+    _, tokeniser, towers = begun(chosen, world, english)
+    texts = [*captions(world, "en"), "dogfish boathouse", "", "cat"]
+    model = Model.load(english, "cpu")
+    assert np.allclose(encoded(tokeniser, towers, texts, "en"), model.encode_text(texts, "en"), atol=1e-5)
+    seen = world.split("test").features
+    assert torch.equal(towers.picture(torch.from_numpy(seen)), model.towers.picture(torch.from_numpy(seen)))
+
+
+@pytest.mark.parametrize("method", ["procrustes", "rcsls"])
+def test_aligned_a_renamed_language_is_read_as_its_translation(
+    method: str, words: Path, world: Dataset, english: Path
+) -> None:
+    """Of a language that is English in other words, word for word; only directions count for RCSLS."""
+    alignment = {"method": method, "neighbours": 2, "iterations": 3}
+    _, tokeniser, towers = begun(recipe(words, "de", "aligned", alignment=alignment), world, english)
+    german = captions(world, "de")
+    translated = [" ".join(ENGLISH[GERMAN.index(word)] for word in text.split()) for text in german]
+    ours, theirs = encoded(tokeniser, towers, german, "de"), Model.load(english, "cpu").encode_text(translated, "en")
+    if method == "procrustes":
+        assert np.allclose(ours, theirs, atol=0.01)  # vectors are kept in float16
+    assert (ours @ theirs.T).argmax(axis=1).tolist() == (theirs @ theirs.T).argmax(axis=1).tolist()
+    new = Model.load(english, "cpu").encode_text(["dog"], "en") @ encoded(tokeniser, towers, ["hund"], "de").T
+    assert new > 0.95
+
+
+def test_the_map_keeps_the_length_of_words_on_average(words: Path, world: Dataset, english: Path) -> None:
+    """RCSLS stretches; the encoder has been trained on vectors of length one."""
+    alignment = {"method": "rcsls", "neighbours": 2, "iterations": 10, "learning_rate": 5.0}
+    _, _, towers = begun(recipe(words, "de", "aligned", alignment=alignment), world, english)
+    spelled = towers.text.spell(torch.arange(1, 11)[:, None])  # type: ignore[operator]
+    assert spelled.norm(dim=1).mean().item() == pytest.approx(1, abs=1e-3)
+
+
+def test_with_the_encoder_alone_the_map_is_a_random_rotation(words: Path, world: Dataset, english: Path) -> None:
+    _, _, towers = begun(recipe(words, "de", "encoder"), world, english)
+    text = towers.text
+    assert isinstance(text, MappedTower) and text.map is not None
+    weight = text.map.weight.detach()
+    assert torch.allclose(weight @ weight.T, torch.eye(WORD), atol=1e-5)
+    assert not torch.allclose(weight, torch.eye(WORD), atol=0.1)
+    theirs = load_file(english / "best.safetensors")
+    for name, value in towers.state_dict().items():
+        if name.startswith(("text.sentence", "picture")):
+            assert torch.equal(value, theirs[name])
+    _, _, scratch = begun(recipe(words, "de"), world, english)
+    assert isinstance(scratch.text, MappedTower) and scratch.text.map is None
+    assert not torch.equal(scratch.state_dict()["picture.project.weight"], theirs["picture.project.weight"])
+
+
+# --- the tower, and what is trained
+
+
+def slow(tower: MappedTower, spellings: Tensor, lengths: Tensor) -> Tensor:
+    """f(M·t)/‖f(M·t)‖ word by word in double precision, from the equations of a GRU."""
+    gru, rows = tower.sentence.recurrent, []
+    assert tower.map is not None
+    w_i, w_h, b_i, b_h = (p.double() for p in (gru.weight_ih_l0, gru.weight_hh_l0, gru.bias_ih_l0, gru.bias_hh_l0))
+    for caption, length in zip(spellings, lengths.tolist(), strict=True):
+        state = torch.zeros(w_h.shape[1], dtype=torch.float64)
+        for word in caption[:length]:
+            t = tower.words.weight[word[word != 0]].double().sum(dim=0)
+            t = t / t.norm() if len(word[word != 0]) else t
+            (r_i, z_i, n_i), (r_h, z_h, n_h) = (
+                (w @ x + b).chunk(3) for w, x, b in ((w_i, tower.map.weight.double() @ t, b_i), (w_h, state, b_h))
+            )
+            z = torch.sigmoid(z_i + z_h)
+            state = (1 - z) * torch.tanh(n_i + torch.sigmoid(r_i + r_h) * n_h) + z * state
+        rows.append(state / state.norm())
+    return torch.stack(rows)
+
+
+def test_the_tower_and_the_gradient_of_its_map_are_those_of_the_equations() -> None:
+    torch.manual_seed(0)
+    table = torch.randn(9, 5).half()
+    table[0] = 0
+    tower = MappedTower(table, 7, mapped=True)
+    spellings = torch.tensor([[[1, 0], [2, 3], [4, 0]], [[5, 6], [7, 0], [0, 0]]], dtype=torch.int32)
+    lengths, aim = torch.tensor([3, 2]), torch.randn(2, 7)
+    found, expected = tower(spellings, lengths), slow(tower, spellings, lengths)
+    assert torch.allclose(found.double(), expected, atol=1e-5)
+    assert tower.map is not None
+    for vectors in (found, expected):
+        vectors.mul(aim).sum().backward()
+        assert tower.map.weight.grad is not None
+        if vectors is found:
+            gradient, tower.map.weight.grad = tower.map.weight.grad, None
+    assert torch.allclose(gradient, tower.map.weight.grad, atol=1e-4)
+    assert gradient.abs().max() > 1e-3
+    padded = torch.cat([spellings, torch.zeros(2, 2, 2, dtype=torch.int32)], dim=1)
+    assert torch.allclose(tower(padded, lengths), found, atol=1e-6)
+
+
+PARTS = {"map": "text.map", "encoder": "text.sentence", "pictures": "picture"}
+
+
+@pytest.mark.parametrize("frozen", [[], ["map"], ["encoder"], ["encoder", "pictures"]], ids=str)
+def test_what_is_frozen_stays_and_all_else_is_trained(
+    frozen: list[str], words: Path, world: Dataset, english: Path
+) -> None:
+    system, tokeniser, towers = begun(recipe(words, "de", "aligned", freeze=frozen), world, english)
+    started = {name: value.clone() for name, value in towers.state_dict().items()}
+    dataset = world.under(recipe(words, "de").corpus).split("train")
+    data = TrainingData.build(dataset.corpus, dataset.features, tokeniser, torch.device("cpu"))
+    chosen = recipe(words, "de").training
+    sampler, optimiser = system.sampler(data, chosen), torch.optim.Adam(towers.parameters(), lr=1e-2)
+    for step in range(3):
+        batch = sampler.batch(step)
+        placed = DeviceBatch(batch.kind, torch.from_numpy(batch.rows), batch.longest, torch.tensor(float(step)))
+        optimiser.zero_grad()
+        system.loss(towers, data, placed).backward()
+        optimiser.step()
+    for name, value in towers.state_dict().items():
+        stays = name == "text.words.weight" or any(name.startswith(PARTS[part]) for part in frozen)
+        assert torch.equal(value, started[name]) == stays, name
+
+
+def test_it_learns(words: Path, world: Dataset, english: Path) -> None:
+    model = Model.load(english, "cpu")
+    test = world.under(recipe(words, "en").corpus).split("test")
+    scores = model.encode_text(test.corpus.texts, "en") @ model.encode_features(test.features).T
+    right = scores[np.arange(len(scores)), test.corpus.owners]
+    assert ((scores > right[:, None]).sum(axis=1) < 5).mean() > 0.7  # five of 25 by chance: 0.2
+
+
+# --- runs
+
+
+def test_a_run_needs_no_files_of_vectors_and_no_run_before_it(
+    words: Path, world: Dataset, english: Path, tmp_path: Path
+) -> None:
+    copied = tmp_path / "words"
+    copied.mkdir()
+    for file in words.iterdir():
+        (copied / file.name).write_bytes(file.read_bytes())
+    chosen = recipe(copied, "de", "aligned")
+    run = train(chosen, world.under(chosen.corpus), tmp_path / "run", device="cpu", before=english)
+    texts = ["hund katze", "hundeboot", "犬", ""]  # known, made of known pieces, of none, and nothing
+    first = Model.load(run.folder, "cpu").encode_text(texts, "de")
+    for file in copied.iterdir():
+        file.unlink()
+    again = Model.load(run.folder, "cpu")
+    assert np.array_equal(again.encode_text(texts, "de"), first)
+    assert np.allclose(again.encode_text([texts[1]], "de")[0], first[1], atol=1e-6)  # whatever else is asked
+    assert not np.allclose(first[1], first[0], atol=0.01)
+    assert np.allclose(first[2], first[3], atol=1e-6)  # a word that is left out
+
+
+def test_stopped_and_resumed_it_ends_in_the_same_weights(
+    words: Path, world: Dataset, english: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = recipe(words, "de", "aligned", freeze=["pictures"])
+    dataset = world.under(chosen.corpus)
+    whole = train(chosen, dataset, tmp_path / "whole", device="cpu", before=english)
+
+    class Stop(Exception):
+        pass
+
+    save = checkpoint.save
+
+    def save_then_stop(*arguments: Any) -> None:
+        save(*arguments)
+        raise Stop
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop.checkpoint, "save", save_then_stop)
+        with pytest.raises(Stop):
+            train(chosen, dataset, tmp_path / "cut", device="cpu", checkpoint_seconds=0, before=english)
+    resumed = train(chosen, dataset, tmp_path / "cut", resume=True, device="cpu", before=english)
+    one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
+    assert all(torch.equal(one[name], other[name]) for name in one)
+    assert whole.recipe() == resumed.recipe() == chosen
+
+
+# --- mistakes
+
+MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+    "nothing to freeze": ({"freeze": ["map"]}, "nothing is known that could be frozen"),
+    "nothing left": ({"start": "encoder", "freeze": ["map", "encoder", "pictures"]}, "nothing is left to train"),
+    "no dictionary": ({"start": "aligned", "dictionary": None}, "needs a dictionary"),
+    "three": ({"start": "aligned", "dictionary": ["a", "b", "c"]}, "two that share a language"),
+}
+
+
+@pytest.mark.parametrize("case", MISTAKES)
+def test_settings_that_cannot_be(case: str) -> None:
+    values, sentence = MISTAKES[case]
+    with pytest.raises(UserError, match=sentence):
+        systems.make({"name": "translator", **values})
+
+
+def test_mistakes_in_data_and_files(words: Path, world: Dataset, english: Path, tmp_path: Path) -> None:
+    chosen = recipe(words, "de", "aligned", dictionary="nowhere.txt")
+    with pytest.raises(UserError, match=r"nowhere.txt: no such file, neither here nor below the data folder"):
+        begun(chosen, world, english)
+    (tmp_path / "fr.txt").write_text("cheval caballo\nchien perro\n")
+    with pytest.raises(UserError, match=r"fr.txt: 0 of 2 pairs have vectors in both languages"):
+        begun(recipe(words, "de", "aligned", dictionary=str(tmp_path / "fr.txt")), world, english)
+    with pytest.raises(UserError, match=r"has 8 dimensions, and system\.word_dimensions is 13"):
+        begun(recipe(words, "de", word_dimensions=13), world, english)
+    with pytest.raises(UserError, match="its encoder or picture tower has another size"):
+        begun(recipe(words, "de", "encoder", dimensions=25), world, english)
+    two = make_recipe(corpus={"name": "world"}, system=recipe(words, "de").system)
+    with pytest.raises(UserError, match=r"reads one language, and there are captions in de, en"):
+        begun(two, world, english)
+
+
+def test_a_run_before_is_there_if_and_only_if_it_is_needed(words: Path) -> None:
+    chosen = recipe(words, "de", "encoder")
+    with pytest.raises(UserError, match="system translator starts from an earlier run"):
+        systems.of(chosen.model_copy(update={"before": None}))
+    with pytest.raises(UserError, match="system lessons starts from no earlier run"):
+        systems.of(make_recipe(before="runs/other"))
