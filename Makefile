@@ -2,29 +2,34 @@
 PYTHON ?= python3
 VENV   := .venv
 RUN    := $(VENV)/bin
+# constraints.txt pins torch to a CPU build's version; without it pip would fetch gigabytes of GPU libraries.
+INSTALL := $(RUN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
 .PHONY: demo test lint format clean
 .DEFAULT_GOAL := demo
 
-# constraints.txt pins torch to a CPU build's version; without it pip would fetch gigabytes of GPU libraries.
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(RUN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[demo,cjk,dev]'
+	$(INSTALL) '.[demo,search]'
+	touch $@
+
+$(VENV)/tools: $(VENV)/installed
+	$(INSTALL) '.[demo,search,milvus,hub,words,cjk,dev]'
 	touch $@
 
 demo: $(VENV)/installed  ## train a model in fifteen languages on emoji and write its report
 	$(RUN)/groundling demo
 
-test: $(VENV)/installed  ## all tests
+test: $(VENV)/tools  ## all tests
 	$(RUN)/python -m pytest --numprocesses 2
 
-lint: $(VENV)/installed  ## style, types, and the direction of imports
+lint: $(VENV)/tools  ## style, types, and the direction of imports
 	$(RUN)/ruff check .
 	$(RUN)/ruff format --check .
 	$(RUN)/mypy
 	$(RUN)/lint-imports
 
-format: $(VENV)/installed
+format: $(VENV)/tools
 	$(RUN)/ruff check --fix .
 	$(RUN)/ruff format .
 

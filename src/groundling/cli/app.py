@@ -12,9 +12,11 @@ from groundling.cli import (
     demo,
     evaluate,
     features,
+    index,
     parameters,
     recipes,
     reproduce,
+    search,
     show,
     train,
     words,
@@ -53,6 +55,8 @@ app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
 app.command("compare")(compare.compare)
 app.command("show")(show.show)
+app.command("index")(index.index)
+app.command("search")(search.search)
 app.command("parameters")(parameters.parameters)
 app.command("reproduce")(reproduce.reproduce)
 app.command("recipes")(recipes.recipes)

@@ -1,0 +1,94 @@
+"""groundling index"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from groundling.cli.output import AsJson, Data, Device, print_json
+
+if TYPE_CHECKING:
+    from groundling.search.build import Built
+
+LISTED = 20  # skipped files on the terminal; --json has all
+
+
+def index(
+    folder: Annotated[
+        Path | None, typer.Argument(help="A folder of pictures; with --update that of the index when left out.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="A run; the folder or hub name of a CLIP, SigLIP or Chinese-CLIP; or clip-multilingual. With --update "
+            "that of the index when left out."
+        ),
+    ] = None,
+    text_model: Annotated[
+        str | None,
+        typer.Option(help="A separate text tower of sentence-transformers for the model, by folder or hub name."),
+    ] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the index.")] = Path("photos.index"),
+    captions: Annotated[
+        str | None,
+        typer.Option(help="Index the captions of this corpus, or the lines of a .txt file, instead of pictures."),
+    ] = None,
+    language: Annotated[
+        str | None, typer.Option(help="The language of a .txt file of captions; guessed line by line when left out.")
+    ] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Add, change and remove what has changed since the index was built.")
+    ] = False,
+    kind: Annotated[
+        str, typer.Option(help="exact, ivf or hnsw; auto is exact up to 250,000 entries, then ivf.")
+    ] = "auto",
+    store: Annotated[
+        str, typer.Option(help="faiss (a file), or milvus:URI (a server, or a file ending in .db).")
+    ] = "faiss",
+    data: Data = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Make a folder of pictures searchable: JPEG, PNG, WebP, GIF (first frame), HEIC with the extra `heic`.
+
+    A build that was stopped goes on where it was. Links are not followed, broken files are listed and skipped.
+    """
+    from dataclasses import asdict
+
+    from groundling.errors import UserError
+    from groundling.search import index_captions, index_pictures
+
+    if captions is None:
+        if language is not None:
+            raise UserError("--language goes with --captions")
+        built = index_pictures(folder, out, model, text_model, store=store, kind=kind, update=update, device=device)
+    else:
+        from groundling.search.captions import read_captions
+
+        if folder is not None:
+            raise UserError(f"give either a folder of pictures ({folder}) or --captions, and each an index of its own")
+        rows = read_captions(captions, language, data)
+        built = index_captions(rows, out, model, text_model, store=store, kind=kind, update=update, device=device)
+    if as_json:
+        return print_json(asdict(built))
+    _show(built)
+
+
+def _show(built: "Built") -> None:
+    for number, (name, why) in enumerate(built.skipped.items()):
+        if number == LISTED:
+            typer.echo(f"… and {len(built.skipped) - LISTED} more, skipped (--json lists all)", err=True)
+            break
+        typer.echo(f"{name}: {why}, skipped", err=True)
+    if built.links:
+        links = "1 link was" if built.links == 1 else f"{built.links} links were"
+        typer.echo(f"{links} not followed", err=True)
+    print(
+        f"{built.count} {built.kind} in {built.index}: {built.added} added, {built.changed} changed, {built.removed} "
+        f"removed, {built.kept} kept, {len(built.skipped)} skipped ({built.encoded} encoded, {built.seconds} s)"
+    )
+    if built.search["kind"] != "exact":
+        print(
+            f"Search is approximate ({built.search['kind']}): of the ten nearest pictures it finds "
+            f"{100 * built.search['recall_at_10']:.1f} %, measured with {built.search['queries']} pictures of the index"
+        )

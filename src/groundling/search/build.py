@@ -1,0 +1,229 @@
+"""Builds an index, goes on with one that was cut short, or brings one up to date.
+
+What was encoded is in the journal at once; when all is there, the table and the vectors are written under new names,
+and the manifest, last, makes them the index.
+"""
+
+import errno
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import groundling
+from groundling.errors import UserError
+from groundling.files import atomic_path
+from groundling.progress import bar
+from groundling.search import manifest as manifests
+from groundling.search import store as stores
+from groundling.search.encoder import Encoder, Vectors
+from groundling.search.entries import Entries
+from groundling.search.journal import Journal
+from groundling.search.known import Known, Row, vectors_of
+from groundling.search.lock import only_builder
+from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
+
+JOURNAL = "journal.bin"
+CAPTIONS_AT_ONCE = 256
+AHEAD = 64  # portions of work that wait for a core
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build did. `encoded` went through the model; `kept` were in the index before, or had just been touched."""
+
+    index: str
+    kind: str
+    count: int
+    added: int
+    changed: int
+    removed: int
+    kept: int
+    encoded: int
+    links: int
+    skipped: dict[str, str]
+    search: dict[str, Any]
+    seconds: float
+
+
+@dataclass
+class Build:
+    """A build in progress; several threads put what they have encoded into it."""
+
+    folder: Path
+    kind: str
+    encoder: Encoder
+    model: ModelFacts
+    journal: Journal
+    known: Known
+    rows: dict[str, Row] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    encoded: int = 0
+    links: int = 0
+    started: float = field(default_factory=time.monotonic)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def keep(self, key: str, row: Row) -> None:
+        """A row that needs no work."""
+        self.rows[key] = row
+
+    def add(self, key: str, facts: dict[str, Any], vector: Vectors, encoded: bool) -> None:
+        with self._lock:
+            self.journal.add(facts, vector)
+            self.rows[key] = Row(facts, vector)
+            self.encoded += encoded
+
+    def skip(self, name: str, why: str) -> None:
+        with self._lock:
+            self.skipped[name] = why
+
+    def vector_of(self, digest: str) -> Vectors | None:
+        """The vector of content that was met before."""
+        with self._lock:
+            found = self.known.by_digest.get(digest)
+            if isinstance(found, int):
+                return vectors_of([Row({}, found)], self.known.store, self.model.dimensions)[0]
+            return found
+
+    def run(self, todo: Sequence[Any], work: Callable[[Sequence[Any]], None], at_once: int, title: str) -> None:
+        """`work` on all of `todo`, a portion at a time on each core."""
+        portions = [todo[start : start + at_once] for start in range(0, len(todo), at_once)]
+        with bar(title, total=len(self.rows) + len(todo), done=len(self.rows)) as progress, _one_core_each() as pool:
+            waiting: dict[Future[None], int] = {}
+            for portion in portions:
+                waiting[pool.submit(work, portion)] = len(portion)
+                while len(waiting) >= AHEAD:
+                    _collect(waiting, progress)
+            while waiting:
+                _collect(waiting, progress)
+
+    def finish(self, root: Path | None, store: StoreFacts, kind: str) -> Built:
+        """Table, vectors, manifest; and the journal is done with."""
+        rows = [self.rows[key] for key in sorted(self.rows)]
+        if not rows:
+            first = next(iter(self.skipped.items()), None)
+            why = f" ({first[0]}: {first[1]})" if first else ""
+            raise UserError(f"{root or 'the captions'}: nothing that can be put into an index{why}")
+        facts, old = [row.facts for row in rows], self.known.manifest
+        search = old.search if old is not None and self._same(facts, store, kind) else None
+        if search is None:
+            search = self._write(rows, root, store, kind)
+        elif old is not None and old.skipped != self.skipped:
+            manifests.write(self.folder, old.model_copy(update={"skipped": self.skipped}))
+        self.journal.remove()
+        before = {_key(row): row["digest"] for row in self.known.old_facts}
+        now = {_key(row): row["digest"] for row in facts}
+        changed = sum(before.get(key, digest) != digest for key, digest in now.items())
+        added = sum(key not in before for key in now)
+        return Built(
+            index=str(self.folder),
+            kind=self.kind,
+            count=len(facts),
+            added=added,
+            changed=changed,
+            removed=sum(key not in now for key in before),
+            kept=len(facts) - added - changed,
+            encoded=self.encoded,
+            links=self.links,
+            skipped=self.skipped,
+            search=search.model_dump(),
+            seconds=round(time.monotonic() - self.started, 1),
+        )
+
+    def _same(self, facts: list[dict[str, Any]], store: StoreFacts, kind: str) -> bool:
+        """Whether the finished index is what would be written; a Milvus is always looked into, it may need mending."""
+        old = self.known.manifest
+        same_kind = old is not None and kind in ("auto", old.search.kind)
+        return facts == self.known.old_facts and store.name == "faiss" and same_kind
+
+    def _write(self, rows: list[Row], root: Path | None, store: StoreFacts, kind: str) -> manifests.SearchFacts:
+        entries = Entries.of([row.facts for row in rows])
+
+        def fetch(wanted: Any) -> Vectors:
+            return vectors_of([rows[row] for row in wanted.tolist()], self.known.store, self.model.dimensions)
+
+        with bar("Writing the index", total=2) as progress:
+            search, vectors = stores.write(self.folder, store, entries, self.model.dimensions, fetch, kind)
+            progress.advance()
+            path = self.folder / f"entries-{secrets.token_hex(8)}.parquet"
+            with atomic_path(path) as temporary:
+                entries.save(temporary)
+                checksum = manifests.sha256(temporary)
+            progress.advance()
+        manifest = Manifest(
+            format=manifests.FORMAT,
+            groundling=groundling.__version__,
+            kind=self.kind,
+            root=None if root is None else manifests.place_from(self.folder, root),
+            model=self.model,
+            count=len(entries),
+            skipped=self.skipped,
+            store=store,
+            search=search,
+            entries=StoredFile(name=path.name, sha256=checksum),
+            vectors=vectors,
+        )
+        manifests.write(self.folder, manifest)
+        return search
+
+
+@contextmanager
+def building(folder: Path, kind: str, encoder: Encoder, model: ModelFacts) -> Iterator[Build]:
+    """Holds the lock and the journal of an index of `kind` (pictures or captions)."""
+    with only_builder(folder):
+        if (folder / manifests.FILE).exists():
+            _refuse_another(folder, manifests.read(folder), kind, encoder)
+        about = {"format": manifests.FORMAT, "kind": kind, "model": encoder.fingerprint}
+        try:
+            with Journal(folder / JOURNAL, about, encoder.dimensions) as journal:
+                yield Build(folder, kind, encoder, model, journal, Known.of(folder, journal))
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            raise UserError(f"{folder}: no room is left there; make some and give the command once more") from None
+
+
+def _refuse_another(folder: Path, old: Manifest, kind: str, encoder: Encoder) -> None:
+    if old.kind != kind:
+        raise UserError(f"{folder}: an index of {old.kind}, not of {kind}; choose another --out")
+    if old.model.fingerprint != encoder.fingerprint:
+        raise UserError(
+            f"{folder}: was built with another model than this ({old.model.name}, or that was trained anew since); "
+            "build a new index with another --out"
+        )
+
+
+def _key(facts: dict[str, Any]) -> tuple[str, str]:
+    return facts["name"], facts["language"]
+
+
+def _collect(waiting: dict[Future[None], int], progress: Any) -> None:
+    """Wait for the next portion; what went wrong in a thread goes wrong here."""
+    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+        progress.advance(waiting.pop(future))
+        future.result()
+
+
+@contextmanager
+def _one_core_each() -> Iterator[ThreadPoolExecutor]:
+    """A thread for each core, each of which computes by itself: a killed build loses one picture for each.
+
+    On an error or Ctrl-C, what is waiting is dropped rather than finished.
+    """
+    import torch
+
+    cores = torch.get_num_threads()
+    pool = ThreadPoolExecutor(cores, initializer=torch.set_num_threads, initargs=(1,))
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException:
+        pool.shutdown(wait=True, cancel_futures=True)
+        raise
+    finally:
+        torch.set_num_threads(cores)

@@ -1,0 +1,41 @@
+"""Which part of an index is searched: a folder, a span of time."""
+
+import re
+from dataclasses import dataclass
+
+from groundling.errors import UserError
+
+_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Pictures in `folder` and below it, taken from `since` to `until` ("2019", "2019-07" or "2019-07-31", inclusive).
+
+    Dates are compared as the text they are written as: "2019-07" is before all days of that month, and "2019-07~"
+    after them.
+    """
+
+    folder: str = ""
+    since: str = ""
+    until: str = ""
+
+    @staticmethod
+    def of(folder: str | None = None, since: str | None = None, until: str | None = None) -> "Choice | None":
+        """None where nothing is left out."""
+        for name, date in (("since", since), ("until", until)):
+            if date and not _DATE.fullmatch(date):
+                raise UserError(
+                    f'--{name}: "{date[:40]}" is not a year, month or day such as 2019, 2019-07 or 2019-07-31'
+                )
+        clean = (folder or "").strip("/").removeprefix("./")
+        return (
+            Choice(clean if clean != "." else "", since or "", until or "")
+            if clean.strip(".") or since or until
+            else None
+        )
+
+    @property
+    def after(self) -> str:
+        """The first text that is behind all dates within `until`."""
+        return f"{self.until}~" if self.until else ""

@@ -1,0 +1,97 @@
+"""The table of an index: what each vector is of, in the order of the vectors."""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from groundling.errors import UserError
+from groundling.search.choice import Choice
+
+SCHEMA = pa.schema(
+    {
+        "name": pa.string(),  # a path below the folder, or the text of a caption
+        "language": pa.string(),  # of a caption
+        "size": pa.int64(),  # of a file, in bytes
+        "modified": pa.int64(),  # of a file, in nanoseconds; −1: it had just been written, its digest must tell
+        "digest": pa.string(),  # SHA-256 of the content
+        "taken": pa.string(),  # when a picture was taken, "2019-07-31T18:05:00"
+    }
+)
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int64]
+
+
+def facts_of(
+    name: str, digest: str, language: str = "", size: int = 0, modified: int = 0, taken: str = ""
+) -> dict[str, Any]:
+    """One row of the table."""
+    return {"name": name, "language": language, "size": size, "modified": modified, "digest": digest, "taken": taken}
+
+
+class Entries:
+    """Rows of facts, kept as Arrow columns: a million of them are opened at once."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table.combine_chunks()
+
+    @staticmethod
+    def of(facts: Sequence[dict[str, Any]]) -> "Entries":
+        return Entries(pa.Table.from_pylist(list(facts), schema=SCHEMA))
+
+    @staticmethod
+    def load(path: Path) -> "Entries":
+        try:
+            table = pq.read_table(path)
+        except (pa.ArrowException, OSError) as error:
+            raise UserError(f"{path}: damaged ({error}); build the index again") from None
+        if table.schema != SCHEMA:
+            raise UserError(f"{path}: not the table of an index; build the index again")
+        return Entries(table)
+
+    def save(self, path: Path) -> None:
+        pq.write_table(self.table, path)
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def value(self, column: str, row: int) -> Any:
+        return self.table[column][row].as_py()
+
+    def facts(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = self.table.to_pylist()
+        return rows
+
+    @cached_property
+    def ids(self) -> Rows:
+        """A number for each row that is the same wherever the same content has the same name."""
+        pairs = zip(self.table["name"].to_pylist(), self.table["digest"].to_pylist(), strict=True)
+        texts = (hashlib.sha256(f"{digest}:{name}".encode()).digest()[:8] for name, digest in pairs)
+        return np.array([int.from_bytes(digest, "big") >> 1 for digest in texts], dtype=np.int64)
+
+    @cached_property
+    def row_of(self) -> dict[int, int]:
+        """The row of each number."""
+        return {number: row for row, number in enumerate(self.ids.tolist())}
+
+    def mask(self, choice: Choice) -> Mask:
+        """Which rows are in the part that was chosen."""
+        kept = np.ones(len(self), dtype=bool)
+        if choice.folder:
+            kept &= _array(pc.starts_with(self.table["name"], choice.folder + "/"))
+        if choice.since:
+            kept &= _array(pc.greater_equal(self.table["taken"], choice.since))
+        if choice.until:
+            kept &= _array(pc.less(self.table["taken"], choice.after)) & _array(pc.not_equal(self.table["taken"], ""))
+        return kept
+
+
+def _array(column: Any) -> Mask:
+    return np.asarray(column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column, dtype=bool)

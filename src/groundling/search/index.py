@@ -1,0 +1,188 @@
+"""An index, opened: find pictures or captions by words, or by a picture.
+
+>>> index = Index.open("photos.index")                    # doctest: +SKIP
+>>> index.search("ein Hund am Strand", k=3)               # doctest: +SKIP
+[FoundPicture(path='2019/beach.jpg', score=0.31), ...]
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from groundling.errors import UserError
+from groundling.search import language as languages
+from groundling.search import manifest as manifests
+from groundling.search import pictures, walk
+from groundling.search.choice import Choice
+from groundling.search.encoder import Encoder, Vectors, load
+from groundling.search.entries import Entries
+from groundling.search.manifest import Manifest
+from groundling.search.store import Store, open_store
+
+LONGEST_QUERY = 10_000  # characters
+
+
+@dataclass(frozen=True)
+class FoundPicture:
+    """`path` is below the folder that was indexed; `score` is the cosine, at most 1."""
+
+    path: str
+    score: float
+
+
+@dataclass(frozen=True)
+class FoundCaption:
+    text: str
+    language: str
+    score: float
+
+
+Found = FoundPicture | FoundCaption
+
+
+class Index:
+    """Opened by `Index.open`. The model is loaded with the first question, and questions may come from several threads.
+
+    Attributes:
+        folder: where it is.
+        manifest: what it says of itself: model, count, kind, what was skipped, how it is searched.
+        root: the folder of its pictures; None for captions.
+    """
+
+    def __init__(
+        self, folder: Path, manifest: Manifest, entries: Entries, store: Store, model: str | None, device: str
+    ):
+        self.folder, self.manifest, self.entries, self.store = folder, manifest, entries, store
+        self.root = None if manifest.root is None else (folder / manifest.root).resolve()
+        self._model, self._device = model, device
+
+    @staticmethod
+    def open(folder: str | Path, model: str | None = None, device: str = "auto") -> "Index":
+        """The index in a folder, whole or not at all. `model` is where its model is now, if that has moved."""
+        folder = Path(folder)
+        manifest = manifests.read(folder)
+        entries = Entries.load(manifests.verify(folder, manifest.entries))
+        if len(entries) != manifest.count:
+            raise UserError(f"{folder}: the table has {len(entries)} entries, not {manifest.count}; build it again")
+        return Index(folder, manifest, entries, open_store(folder, manifest, entries), model, device)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        """The model that the index was built with; another is an error."""
+        name, text = manifests.model_names(self.folder, self.manifest)
+        if self._model is not None:
+            name = self._model
+        try:
+            encoder = load(name, text, self._device)
+        except UserError as error:
+            if self._model is None:
+                raise UserError(f"{error} (the model of {self.folder}; say with --model where it is now)") from None
+            raise
+        if encoder.fingerprint != self.manifest.model.fingerprint:
+            raise UserError(
+                f"{name}: not the model that {self.folder} was built with, or trained anew since; build the index again"
+            )
+        return encoder
+
+    def language_of(self, text: str, language: str | None = None) -> str:
+        """The language of a query: as given, or guessed among those of the model; "" for a model that does not ask."""
+        if language:
+            return languages.checked(language)
+        known = self.manifest.model.languages
+        return languages.guess(text, known) if self.manifest.model.kind == "run" else ""
+
+    def search(
+        self,
+        text: str,
+        k: int = 10,
+        language: str | None = None,
+        *,
+        folder: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        exact: bool = False,
+    ) -> list[Found]:
+        """What the words describe, the best first.
+
+        Args:
+            text: the query, in any language of the model.
+            k: how many to find.
+            language: its code; guessed when left out.
+            folder, since, until: search only pictures there, or of that time (see `search.choice.Choice`).
+            exact: compare with every entry, even where the index is approximate.
+        """
+        choice = Choice.of(folder, since, until)
+        vector = self.encode(text, language)
+        return self.nearest(vector[None], k, choice, exact)[0]
+
+    def like(
+        self,
+        picture: str | Path | bytes,
+        k: int = 10,
+        *,
+        folder: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        exact: bool = False,
+    ) -> list[Found]:
+        """What is like a picture (a file, or its bytes): pictures, or the captions that describe it."""
+        choice = Choice.of(folder, since, until)
+        return self.nearest(self.look(picture)[None], k, choice, exact)[0]
+
+    def encode(self, text: str, language: str | None = None) -> Vectors:
+        """The vector of a query."""
+        if not text.strip():
+            raise UserError("the query is empty; say what to look for")
+        if len(text) > LONGEST_QUERY:
+            raise UserError(f"the query has {len(text):,} characters, more than {LONGEST_QUERY:,}")
+        code = self.language_of(text, language)
+        return np.asarray(self.encoder.encode_text([text], [code])[0], dtype=np.float32)
+
+    def look(self, picture: str | Path | bytes) -> Vectors:
+        """The vector of a picture."""
+        from groundling.vision.preprocessing import PictureError
+
+        name = "the picture" if isinstance(picture, bytes) else str(picture)
+        try:
+            if isinstance(picture, bytes):
+                data = picture
+            else:
+                path = Path(picture).expanduser().resolve()  # a file that the user names may be reached by a link
+                data = walk.read(path.parent, path.name)[0]
+            pictures.check(data, name)
+            prepared = self.encoder.prepare(data)
+        except (walk.Unreadable, PictureError) as error:
+            raise UserError(f"{name}: {error}") from None
+        return np.asarray(self.encoder.encode_pictures([prepared])[0], dtype=np.float32)
+
+    def nearest(
+        self, vectors: Vectors, k: int = 10, choice: Choice | None = None, exact: bool = False
+    ) -> list[list[Found]]:
+        """The same for vectors [queries, dimensions] that are already there: a list for each."""
+        if k < 1:
+            raise UserError(f"-k {k}: at least one must be found")
+        scores, rows = self.store.search(vectors, min(k, len(self)), choice, exact)
+        return [
+            [self._found(row, score) for row, score in zip(some, values, strict=True) if row >= 0]
+            for some, values in zip(rows.tolist(), scores.tolist(), strict=True)
+        ]
+
+    def _found(self, row: int, score: float) -> Found:
+        name = self.entries.value("name", row)
+        if self.manifest.kind == "captions":
+            return FoundCaption(name, self.entries.value("language", row), score)
+        return FoundPicture(name, score)
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a picture that was found; never of anything outside its folder."""
+        if self.root is None:
+            raise UserError(f"{self.folder}: an index of captions has no pictures")
+        try:
+            return walk.read(self.root, path)[0]
+        except walk.Unreadable as error:
+            raise UserError(f"{self.root / path}: {error}") from None

@@ -1,0 +1,189 @@
+"""Index a folder of pictures, or a list of captions: the two calls behind `groundling index`."""
+
+import hashlib
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from groundling.errors import UserError, did_you_mean
+from groundling.search import manifest as manifests
+from groundling.search import pictures
+from groundling.search.build import CAPTIONS_AT_ONCE, Build, Built, building
+from groundling.search.encoder import Encoder, Vectors, load
+from groundling.search.entries import facts_of
+from groundling.search.known import Row
+from groundling.search.manifest import ModelFacts, StoreFacts
+from groundling.search.store import KINDS, check_store, store_facts
+from groundling.search.walk import Unreadable, read, walk
+
+OURS = ("lock", "journal.bin", "milvus.db", "entries-", "vectors-", ".")  # what a killed build may have left
+RECENT = 2 * 10**9  # nanoseconds; a file written so shortly ago may change again within its time stamp
+
+
+def index_pictures(
+    root: Path | None,
+    out: Path,
+    model: str | None = None,
+    text_model: str | None = None,
+    *,
+    store: str = "faiss",
+    kind: str = "auto",
+    update: bool = False,
+    device: str = "auto",
+) -> Built:
+    """The pictures in a folder, searchable. With `update`, folder and model are those of the index where left out.
+
+    Args:
+        root: the folder; links in it are not followed.
+        out: the folder of the index; a build that was cut short there goes on.
+        model, text_model: see `search.encoder.load`.
+        store: "faiss", or "milvus:URI".
+        kind: auto, exact, ivf or hnsw.
+        update: add, change and remove what has changed in the folder since.
+        device: auto, cpu, cuda or cuda:0.
+    """
+    old = _existing(out, update, kind)
+    if old is not None and old.kind == "pictures" and old.root is not None:
+        stored = (out / old.root).resolve()
+        if root is not None and root.resolve() != stored:
+            raise UserError(f"{out}: is the index of {stored}, not of {root}; choose another --out")
+        root = stored
+    if root is None:
+        raise UserError("which folder? Write `groundling index FOLDER --model RUN --out INDEX`")
+    found = walk(root)
+    if not found.pictures:
+        lost = " (is its disk there? The index was left as it is)" if old is not None else ""
+        raise UserError(f"{root}: no pictures in it{lost}")
+    encoder, facts = _model(out, old, model, text_model, device)
+    place = _store(out, old, store, kind, encoder)
+    with building(out, "pictures", encoder, facts) as build:
+        build.links, build.skipped = found.links, dict(found.skipped)
+        todo = []
+        for path, now in found.pictures.items():
+            before = build.known.by_name.get(path)
+            if before and (before.facts["size"], before.facts["modified"]) == (now.size, now.modified):
+                build.keep(path, before)
+            else:
+                todo.append(path)
+        if todo:
+            encoder.open_eyes()
+        folder = root
+        build.run(todo, lambda paths: _encode_files(build, folder, paths), encoder.batch, "Pictures")
+        return build.finish(root, place, kind)
+
+
+def _encode_files(build: Build, root: Path, paths: Sequence[str]) -> None:
+    from groundling.vision.preprocessing import PictureError
+
+    fresh = []
+    for path in paths:
+        try:
+            data, now = read(root, path)
+            image = pictures.check(data, path)
+            sure = now if time.time_ns() - now.modified > RECENT else replace(now, modified=-1)
+            digest = hashlib.sha256(data).hexdigest()
+            facts = facts_of(path, digest, size=sure.size, modified=sure.modified, taken=pictures.taken(image, now))
+            known = build.vector_of(digest)
+            if known is not None:
+                build.add(path, facts, known, encoded=False)
+            else:
+                fresh.append((facts, build.encoder.prepare(data)))
+        except (Unreadable, PictureError) as error:
+            build.skip(path, str(error))
+    if not fresh:
+        return
+    vectors = build.encoder.encode_pictures([prepared for _, prepared in fresh])
+    for (facts, _), vector in zip(fresh, vectors, strict=True):
+        if _usable(vector):
+            build.add(facts["name"], facts, vector, encoded=True)
+        else:
+            build.skip(facts["name"], "the model makes no finite vector of it")
+
+
+def index_captions(
+    captions: Sequence[tuple[str, str]],
+    out: Path,
+    model: str | None = None,
+    text_model: str | None = None,
+    *,
+    store: str = "faiss",
+    kind: str = "auto",
+    update: bool = False,
+    device: str = "auto",
+) -> Built:
+    """Captions, (text, language) each, searchable by picture or by text; the same one twice is one."""
+    old = _existing(out, update, kind)
+    encoder, facts = _model(out, old, model, text_model, device)
+    place = _store(out, old, store, kind, encoder)
+    with building(out, "captions", encoder, facts) as build:
+        todo = {}
+        for text, language in captions:
+            row = facts_of(text, hashlib.sha256(f"{language}\0{text}".encode()).hexdigest(), language)
+            known = build.known.by_digest.get(row["digest"])
+            if known is not None:
+                build.keep(row["digest"], Row(row, known))
+            else:
+                todo[row["digest"]] = row
+
+        def encode(rows: Sequence[dict[str, str]]) -> None:
+            vectors = encoder.encode_text([row["name"] for row in rows], [row["language"] for row in rows])
+            for row, vector in zip(rows, vectors, strict=True):
+                if _usable(vector):
+                    build.add(row["digest"], row, vector, encoded=True)
+                else:
+                    build.skip(row["name"], "the model makes no finite vector of it")
+
+        build.run(list(todo.values()), encode, CAPTIONS_AT_ONCE, "Captions")
+        return build.finish(None, place, kind)
+
+
+def _usable(vector: Vectors) -> bool:
+    return bool(np.isfinite(vector).all() and vector.any())
+
+
+def _existing(out: Path, update: bool, kind: str) -> manifests.Manifest | None:
+    if kind not in KINDS:
+        raise UserError(f'--kind: "{kind}" is not {", ".join(KINDS[:-1])} or {KINDS[-1]}{did_you_mean(kind, KINDS)}')
+    if not (out / manifests.FILE).exists():
+        if out.is_dir() and not all(path.name.startswith(OURS) for path in out.iterdir()):
+            raise UserError(f"{out}: a folder with other things in it; choose another --out for the index")
+        return None
+    old = manifests.read(out)
+    if not update:
+        raise UserError(f"{out}: an index is there; bring it up to date with --update, or choose another --out")
+    return old
+
+
+def _model(
+    out: Path, old: manifests.Manifest | None, model: str | None, text_model: str | None, device: str
+) -> tuple[Encoder, ModelFacts]:
+    """The model asked for; that of the index where none is."""
+    if model is None and old is None:
+        raise UserError("which model? Give --model RUN, or the folder or name of a pretrained one")
+    if model is None and old is not None:
+        return load(*manifests.model_names(out, old), device=device), old.model
+    encoder = load(str(model), text_model, device)
+    names = [
+        name if name is None or not Path(name).expanduser().exists() else place(out, name)
+        for name in (model, text_model)
+    ]
+    return encoder, manifests.facts_of_model(encoder, str(names[0]), names[1])
+
+
+def place(out: Path, name: str) -> str:
+    return manifests.place_from(out, Path(name).expanduser())
+
+
+def _store(out: Path, old: manifests.Manifest | None, store: str, kind: str, encoder: Encoder) -> StoreFacts:
+    """Where the vectors go; tried before hours of work."""
+    if old is not None:
+        if store not in ("faiss", old.store.name) and not store.startswith(f"{old.store.name}:"):
+            raise UserError(f"{out}: keeps its vectors in {old.store.name}; choose another --out for another --store")
+        facts = old.store
+    else:
+        facts = store_facts(store, out, encoder.fingerprint)
+    check_store(out, facts, kind)
+    return facts

@@ -1,0 +1,135 @@
+"""manifest.json: what an index is made of, written last; it vouches for the other files by their checksums.
+
+Their names change with each build, so that an index is the old one until the new manifest is in place, and a killed
+build leaves the old one whole.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from groundling.errors import UserError
+from groundling.files import read_json, write_json
+from groundling.settings import Settings, check
+
+FORMAT = 1
+FILE = "manifest.json"
+
+
+class ModelFacts(Settings):
+    """What was asked for by name, and what it turned out to be."""
+
+    kind: Literal["run", "pretrained"]
+    name: str
+    text: str | None = Field(None, description="the separate text tower, where there is one")
+    backbone: str
+    fingerprint: str
+    dimensions: int = Field(ge=1)
+    languages: list[str]
+
+
+class StoredFile(Settings):
+    name: str = Field(pattern=r"^[\w-]+\.\w+$")
+    sha256: str
+
+
+class StoreFacts(Settings):
+    name: Literal["faiss", "milvus"] = "faiss"
+    uri: str | None = Field(None, description="of a Milvus")
+    collection: str | None = Field(None, description="in a Milvus")
+
+
+class SearchFacts(Settings):
+    """How the vectors are searched, and how much of the truth that finds."""
+
+    kind: Literal["exact", "ivf", "hnsw"] = "exact"
+    effort: int | None = Field(None, description="lists looked into (ivf) or candidates kept (hnsw) for each query")
+    recall_at_10: float = Field(1.0, description="the share of the ten true nearest pictures that is found")
+    queries: int = Field(0, description="pictures of the index that the recall was measured with")
+
+
+class Manifest(Settings):
+    format: Literal[1]
+    groundling: str
+    kind: Literal["pictures", "captions"]
+    root: str | None = Field(description="the folder of the pictures, from that of the index where they are together")
+    model: ModelFacts
+    count: int = Field(ge=0)
+    skipped: dict[str, str]
+    store: StoreFacts
+    search: SearchFacts
+    entries: StoredFile
+    vectors: StoredFile | None = Field(description="absent where a Milvus holds them")
+
+
+def read(folder: Path) -> Manifest:
+    """The manifest of an index; a folder that is none, or an unfinished one, is named."""
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such index; build one with `groundling index FOLDER --model RUN --out {folder}`")
+    path = folder / FILE
+    if not path.exists():
+        unfinished = (folder / "journal.bin").exists()
+        raise UserError(
+            f"{folder}: an index that is not finished; give the command that built it once more, it goes on from there"
+            if unfinished
+            else f"{folder}: not an index (there is no {FILE})"
+        )
+    values = read_json(path)
+    if isinstance(values, dict) and values.get("format", FORMAT) != FORMAT:
+        raise UserError(f"{path}: format {values['format']}, and this groundling reads {FORMAT}; build the index again")
+    return check(Manifest, values, str(path))
+
+
+def write(folder: Path, manifest: Manifest) -> None:
+    """Puts the new manifest in place, and then removes what only the old one named."""
+    write_json(folder / FILE, manifest.model_dump())
+    named = {stored.name for stored in (manifest.entries, manifest.vectors) if stored is not None}
+    for path in folder.iterdir():
+        if path.name.startswith(("entries-", "vectors-")) and path.name not in named:
+            path.unlink(missing_ok=True)
+
+
+def verify(folder: Path, stored: StoredFile) -> Path:
+    """The path of a file that is exactly what was written."""
+    path = folder / stored.name
+    if not path.is_file():
+        raise UserError(f"{path}: no such file; the index is not whole, build it again")
+    if sha256(path) != stored.sha256:
+        raise UserError(f"{path}: damaged (not the file that {FILE} describes); build the index again")
+    return path
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def place_from(folder: Path, place: Path) -> str:
+    """How the manifest writes a place: from the folder of the index where one lies in the other, whole otherwise."""
+    folder, place = folder.resolve(), place.resolve()
+    together = place.is_relative_to(folder) or folder.is_relative_to(place)
+    return Path(os.path.relpath(place, folder)).as_posix() if together else str(place)
+
+
+def model_names(folder: Path, manifest: Manifest) -> tuple[str, str | None]:
+    """The names to load the model by: folders are found from that of the index, names on the hub are left."""
+    found = [
+        str((folder / name).resolve()) if name is not None and (folder / name).exists() else name
+        for name in (manifest.model.name, manifest.model.text)
+    ]
+    return str(found[0]), found[1]
+
+
+def facts_of_model(encoder: Any, name: str, text: str | None) -> ModelFacts:
+    return ModelFacts(
+        kind=encoder.kind,
+        name=name,
+        text=text,
+        backbone=encoder.backbone,
+        fingerprint=encoder.fingerprint,
+        dimensions=encoder.dimensions,
+        languages=sorted(encoder.languages),
+    )

@@ -1,0 +1,60 @@
+"""The files of a pretrained model: a folder, or a copy from the hub; JSON, vocabularies and safetensors only."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from groundling import hub
+from groundling.errors import UserError
+
+PATTERNS = (
+    "*config*.json",
+    "modules.json",
+    "*.safetensors",
+    "*.safetensors.index.json",
+    "tokenizer.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.json",
+    "vocab.txt",
+    "merges.txt",
+    "*.model",
+)
+FILES = (*PATTERNS, *(f"*/{pattern}" for pattern in PATTERNS))  # sentence-transformers has a folder for each part
+WHAT = "pretrained model"
+
+
+def model_folder(name: str) -> Path:
+    """The folder of a model: `name` itself where it is one, a snapshot from the hub otherwise."""
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    if folder.exists() or name.startswith((".", "/", "~")) or name.count("/") != 1:
+        raise UserError(
+            f"{name}: neither the folder of a run or of a pretrained model, nor a name on the hub (OWNER/MODEL)"
+        )
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise hub.needs(WHAT) from None
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(FILES)))
+    except Exception as error:  # the hub's own errors, and those of every network library below it
+        raise UserError(
+            f'model "{name}" is not a folder and cannot be had from the hub ({hub.first_line(error)}); give the folder '
+            "of a copy"
+        ) from None
+
+
+def read(kind: Any, folder: Path, name: str, **options: Any) -> Any:
+    """`kind.from_pretrained`, offline, without code of others; what cannot be read is the user's to know."""
+    try:
+        return kind.from_pretrained(folder, local_files_only=True, trust_remote_code=False, **options)
+    except Exception as error:  # a damaged folder makes every layer below raise something of its own
+        what = kind.__name__.removeprefix("Auto").lower()
+        raise UserError(f"{name}: its {what} cannot be read ({hub.first_line(error)})") from None
+
+
+def fingerprint(*folders: Path) -> str:
+    """SHA-256 over the names and contents of the files that make up a model of one or two folders."""
+    return hashlib.sha256("".join(hub.fingerprint(folder, FILES) for folder in folders).encode()).hexdigest()

@@ -1,0 +1,83 @@
+"""Where the vectors of an index are kept and searched: a FAISS file, or a Milvus."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from groundling.errors import UserError
+from groundling.search.choice import Choice
+from groundling.search.encoder import Vectors
+from groundling.search.entries import Entries, Rows
+from groundling.search.manifest import Manifest, SearchFacts, StoredFile, StoreFacts
+
+KINDS = ("auto", "exact", "ivf", "hnsw")
+EXACT_UP_TO = 250_000  # vectors; a query over 512 dimensions then takes some tens of milliseconds on one core
+
+
+class Store(Protocol):
+    """The vectors of an index, opened."""
+
+    def vectors(self, rows: Rows) -> Vectors:
+        """[rows, dimensions], as they were put in."""
+        ...
+
+    def held(self) -> Rows:
+        """The rows that it has a vector of; all, unless something outside of us went wrong."""
+        ...
+
+    def search(self, queries: Vectors, k: int, choice: Choice | None, exact: bool) -> tuple[Vectors, Rows]:
+        """Scores and rows [queries, k], the best first; row −1 where there are no more."""
+        ...
+
+
+# The vectors of some rows of the new table, asked for by the store that needs them.
+Fetch = Callable[[Rows], Vectors]
+
+
+def store_facts(wanted: str, folder: Path, fingerprint: str) -> StoreFacts:
+    """What `--store` means."""
+    if wanted == "faiss":
+        return StoreFacts()
+    if wanted.split(":", 1)[0] != "milvus":
+        raise UserError(f'--store: "{wanted}" is neither faiss nor milvus:URI, such as milvus:http://localhost:19530')
+    from groundling.search import milvus_store
+
+    return milvus_store.facts(wanted.partition(":")[2], folder, fingerprint)
+
+
+def check_store(folder: Path, facts: StoreFacts, kind: str) -> None:
+    """Whether the store can be had, asked before anything is encoded for it."""
+    if facts.name == "milvus":
+        from groundling.search import milvus_store
+
+        milvus_store.check(folder, facts, kind)
+    else:
+        from groundling.search import faiss_store
+
+        faiss_store.faiss_module()
+
+
+def write(
+    folder: Path, facts: StoreFacts, entries: Entries, dimensions: int, fetch: Fetch, kind: str
+) -> tuple[SearchFacts, StoredFile | None]:
+    """Make the store hold exactly the vectors of these entries."""
+    if kind == "auto":
+        kind = "exact" if len(entries) <= EXACT_UP_TO else "ivf"
+    if facts.name == "milvus":
+        from groundling.search import milvus_store
+
+        return milvus_store.write(folder, facts, entries, dimensions, fetch, kind), None
+    from groundling.search import faiss_store
+
+    return faiss_store.write(folder, entries, dimensions, fetch, kind)
+
+
+def open_store(folder: Path, manifest: Manifest, entries: Entries, mending: bool = False) -> Store:
+    """The store that a manifest describes, checked; for `mending`, a Milvus may hold more or less than it should."""
+    if manifest.store.name == "milvus":
+        from groundling.search.milvus_store import MilvusStore
+
+        return MilvusStore(folder, manifest, entries, mending)
+    from groundling.search.faiss_store import FaissStore
+
+    return FaissStore(folder, manifest, entries)

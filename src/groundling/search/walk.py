@@ -1,0 +1,118 @@
+"""The pictures of a folder: found without ever leaving it, and read with limits.
+
+No link is followed, neither to a folder nor to a file: one that stays inside leads to what is found anyway, one that
+leads out is none of ours. A file is read through the very handle that was checked, so that it cannot be exchanged for
+something else in between.
+"""
+
+import os
+import stat
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from groundling.errors import UserError
+
+HEIC = frozenset({".heic", ".heif"})
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif"}) | HEIC
+LARGEST = 256 * 2**20  # bytes of a picture file; what is larger is no photograph
+
+
+class Unreadable(Exception):
+    """A file that cannot be used; the message says why, without the file's name."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What tells whether a file has changed, without reading it."""
+
+    size: int
+    modified: int  # nanoseconds
+
+
+@dataclass
+class Walk:
+    """What a walk through a folder came upon.
+
+    Attributes:
+        pictures: path below the folder (with / between its parts) → its facts, in order.
+        skipped: path → why it was left out.
+        links: how many links were not followed.
+    """
+
+    pictures: dict[str, Facts] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+    links: int = 0
+
+
+def walk(root: Path) -> Walk:
+    """All files below `root` that are named like pictures; names that begin with a dot are left alone."""
+    if not root.is_dir():
+        raise UserError(f"{root}: no such folder of pictures")
+    found = Walk()
+    folders = [PurePosixPath()]
+    while folders:
+        folder = folders.pop()
+        try:
+            with os.scandir(root / folder) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name, reverse=True)
+        except OSError as error:
+            if folder == PurePosixPath():
+                raise UserError(f"{root}: cannot be read ({error.strerror})") from None
+            found.skipped[str(folder)] = error.strerror or str(error)
+            continue
+        files = []
+        for entry in entries:
+            if entry.name.startswith("."):
+                continue
+            if entry.is_symlink():
+                found.links += 1
+            elif entry.is_dir(follow_symlinks=False):
+                folders.append(folder / entry.name)
+            elif PurePosixPath(entry.name).suffix.lower() in SUFFIXES:
+                files.append(entry)
+        for entry in reversed(files):
+            _note(found, str(folder / entry.name), entry)
+    return found
+
+
+def _note(found: Walk, path: str, entry: "os.DirEntry[str]") -> None:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        found.skipped[path.encode("utf-8", "backslashreplace").decode()] = "its name is not UTF-8; rename it"
+        return
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except OSError as error:
+        found.skipped[path] = error.strerror or str(error)
+        return
+    if not stat.S_ISREG(status.st_mode):
+        found.skipped[path] = "not a regular file"
+    else:
+        found.pictures[path] = Facts(status.st_size, status.st_mtime_ns)
+
+
+def read(root: Path, path: str) -> tuple[bytes, Facts]:
+    """The bytes of a picture below `root`, and the facts of exactly these bytes. Raises Unreadable."""
+    if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
+        raise Unreadable("not a path below the folder")
+    try:
+        if (root / path).parent.resolve() != root.resolve() / PurePosixPath(path).parent:
+            raise Unreadable("a folder on the way to it has become a link")
+        # Not blocking: a pipe that took the file's place must not hold us up.
+        handle = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as file:
+            before = os.fstat(handle)
+            if not stat.S_ISREG(before.st_mode):
+                raise Unreadable("not a regular file")
+            if before.st_size > LARGEST:
+                raise Unreadable(f"larger than {LARGEST // 2**20} MB")
+            data = file.read(LARGEST + 1)
+            after = os.fstat(handle)
+    except OSError as error:
+        raise Unreadable(error.strerror or str(error)) from None
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != after.st_size:
+        raise Unreadable("changed while it was being read")
+    if not data:
+        raise Unreadable("the file is empty")
+    return data, Facts(after.st_size, after.st_mtime_ns)

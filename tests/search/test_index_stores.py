@@ -1,0 +1,228 @@
+"""Exact is brute force, approximate is as good as it says, and a Milvus answers like FAISS."""
+
+import os
+from pathlib import Path
+
+import colours
+import numpy as np
+import pytest
+from colours import Toy, paint, paint_many
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from groundling.errors import UserError
+from groundling.search import Index, index_pictures
+from groundling.search import store as stores
+from groundling.search.choice import Choice
+from groundling.search.encoder import Vectors
+from groundling.search.entries import Entries, facts_of
+from groundling.search.faiss_store import make
+from groundling.search.milvus_store import expression
+
+faiss = pytest.importorskip("faiss")
+
+toy = colours.toy  # a model that knows colours
+
+
+def random_vectors(count: int, dimensions: int, seed: int = 0) -> Vectors:
+    draw = np.random.default_rng(seed)
+    centres = draw.standard_normal((20, dimensions))
+    vectors = centres[draw.integers(0, 20, count)] + 0.7 * draw.standard_normal((count, dimensions))
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
+
+
+def brute_force(vectors: Vectors, query: Vectors, allowed: list[int], k: int) -> list[int]:
+    scored = sorted((-float(np.dot(vectors[row], query)), row) for row in allowed)
+    return [row for _, row in scored[:k]]
+
+
+def saved(tmp_path: Path, vectors: Vectors, kind: str) -> Index:
+    """An index of these vectors, whose rows are the pictures of three folders and ten years."""
+    from groundling.search import manifest as manifests
+    from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
+
+    entries = Entries.of(
+        [
+            facts_of(f"{'abc'[row % 3]}/{row}.png", f"{row:064}", taken=f"{2010 + row % 10}-06-15T12:00:00")
+            for row in range(len(vectors))
+        ]
+    )
+    search, stored = stores.write(tmp_path, StoreFacts(), entries, vectors.shape[1], lambda rows: vectors[rows], kind)
+    entries.save(tmp_path / "entries-0.parquet")
+    model = ModelFacts(kind="run", name="m", backbone="b", fingerprint="f", dimensions=vectors.shape[1], languages=[])
+    table = StoredFile(name="entries-0.parquet", sha256=manifests.sha256(tmp_path / "entries-0.parquet"))
+    manifests.write(
+        tmp_path,
+        Manifest(
+            format=1,
+            groundling="0",
+            kind="pictures",
+            root=None,
+            model=model,
+            count=len(vectors),
+            skipped={},
+            store=StoreFacts(),
+            search=search,
+            entries=table,
+            vectors=stored,
+        ),
+    )
+    return Index.open(tmp_path)
+
+
+def rows_of(found: list) -> list[int]:
+    return [int(Path(one.path).stem) for one in found]
+
+
+@pytest.mark.parametrize("kind", ["exact", "ivf", "hnsw"])
+def test_exact_answers_are_those_of_brute_force_with_and_without_a_choice(tmp_path: Path, kind: str) -> None:
+    vectors, queries = random_vectors(700, 16), random_vectors(5, 16, seed=1)
+    index = saved(tmp_path, vectors, kind)
+    for query, found in zip(queries, index.nearest(queries, 10, exact=True), strict=True):
+        assert rows_of(found) == brute_force(vectors, query, list(range(700)), 10)
+        assert found[0].score == pytest.approx(float(vectors[rows_of(found)[0]] @ query), abs=1e-5)
+    choice = Choice.of("b", "2012", "2014-06")
+    assert choice is not None
+    allowed = [row for row in range(700) if row % 3 == 1 and 2012 <= 2010 + row % 10 <= 2014]
+    for query, found in zip(queries, index.nearest(queries, 10, choice), strict=True):
+        assert rows_of(found) == brute_force(vectors, query, allowed, 10)
+    assert len(index.nearest(queries[:1], 500, choice)[0]) == len(allowed)
+
+
+@pytest.mark.parametrize("kind", ["ivf", "hnsw"])
+def test_the_recall_that_is_reported_is_the_recall_that_is_had(tmp_path: Path, kind: str) -> None:
+    vectors = random_vectors(3000, 24)
+    index = saved(tmp_path, vectors, kind)
+    reported = index.manifest.search
+    assert reported.kind == kind
+    assert reported.queries == 500
+    asked = range(0, 3000, 10)
+    shares = []
+    for row, found in zip(asked, index.nearest(vectors[::10], 11), strict=True):
+        true = [other for other in brute_force(vectors, vectors[row], list(range(3000)), 11) if other != row][:10]
+        shares.append(len(set(true) & (set(rows_of(found)) - {row})) / 10)
+    assert reported.recall_at_10 >= 0.9
+    assert np.mean(shares) == pytest.approx(reported.recall_at_10, abs=0.04)
+
+
+def test_a_poor_index_is_reported_as_poor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundling.search.recall.ENOUGH", 0.0)  # so that the least effort is enough
+    vectors = np.random.default_rng(0).standard_normal((3000, 32)).astype(np.float32)
+    index, facts = make(vectors, "ivf")
+    assert facts.effort == 1
+    _, truth = faiss.knn(vectors[:300], vectors, 11, metric=faiss.METRIC_INNER_PRODUCT)
+    _, found = index.search(vectors[:300], 11, params=faiss.SearchParametersIVF(nprobe=1))
+    shares = [
+        len(({*true.tolist()} - {row}) & ({*got.tolist()} - {row})) / len({*true.tolist()} - {row})
+        for row, (true, got) in enumerate(zip(truth, found, strict=True))
+    ]
+    assert facts.recall_at_10 < 0.6
+    assert facts.recall_at_10 == pytest.approx(np.mean(shares), abs=0.05)
+
+
+def test_small_is_exact_and_large_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = random_vectors(400, 8)
+    assert saved(tmp_path, vectors, "auto").manifest.search.kind == "exact"
+    monkeypatch.setattr(stores, "EXACT_UP_TO", 399)
+    assert saved(tmp_path, vectors, "auto").manifest.search.kind == "ivf"
+
+
+@pytest.mark.parametrize("kind", ["ivf", "hnsw"])
+def test_an_approximate_index_is_updated_and_of_any_size(toy: Toy, tmp_path: Path, kind: str) -> None:
+    for count in (1, 2, 50):
+        names = paint_many(tmp_path / "photos", count)
+        built = index_pictures(tmp_path / "photos", tmp_path / "index", "toy", kind=kind, update=True)
+        assert built.count == count
+        index = Index.open(tmp_path / "index")
+        assert {one.path for one in index.search("red", k=50, exact=True)} == set(names)
+
+
+FOLDERS = ["a", "a/b", "ab", 'q"uote\\', "a0", "ä", "a%", "a_"]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_is_itself_and_what_is_below_it(folder: str) -> None:
+    entries = Entries.of([facts_of(f"{name}/x.png", "0") for name in FOLDERS])
+    kept = [name for name, mask in zip(FOLDERS, entries.mask(Choice(folder)).tolist(), strict=True) if mask]
+    assert kept == [name for name in FOLDERS if name == folder or name.startswith(folder + "/")]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.dates(), st.dates(), st.dates(), st.sampled_from([4, 7, 10]))
+def test_dates_are_compared_as_dates(day: object, first: object, last: object, length: int) -> None:
+    entries = Entries.of([facts_of("x.png", "0", taken=f"{day}T12:34:56")])
+    since, until = str(first)[:length], str(last)[:length]
+    inside = since <= str(day)[:length] <= until
+    assert entries.mask(Choice("", since, until)).tolist() == [inside]
+
+
+def test_a_choice_that_is_none_and_dates_that_are_none() -> None:
+    assert Choice.of() is Choice.of("", "", "") is Choice.of(".") is Choice.of("/") is None
+    assert Choice.of("./a/b/") == Choice("a/b")
+    for date in ("19", "2019-7", "yesterday", "2019-07-31T10", "2019/07"):
+        with pytest.raises(UserError, match="is not a year, month or day"):
+            Choice.of(since=date)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_milvus_answers_like_faiss(toy: Toy, tmp_path: Path) -> None:
+    pytest.importorskip("pymilvus")
+    pytest.importorskip("milvus_lite")
+    photos = tmp_path / "photos"
+    paint_many(photos, 30)
+    for number, folder in enumerate(FOLDERS[:6]):
+        os.utime(paint(photos / folder / "x.png", (9 * number, 255 - 9 * number, 77)), (1.2e9, 1.2e9 + 4e7 * number))
+    index_pictures(photos, tmp_path / "faiss", "toy")
+    uri = f"milvus:{tmp_path / 'lite.db'}"
+    index_pictures(photos, tmp_path / "milvus", "toy", store=uri)
+
+    def compare() -> None:
+        ours, theirs = Index.open(tmp_path / "faiss"), Index.open(tmp_path / "milvus")
+        choices = [
+            None,
+            *(Choice(folder) for folder in FOLDERS[:6]),
+            Choice("", "2009", "2012-03"),
+            Choice("a", "2000"),
+        ]
+        queries = np.stack([ours.encode(word) for word in ("red", "green", "blue red")])
+        for choice in choices:
+            pairs = zip(ours.nearest(queries, 40, choice), theirs.nearest(queries, 40, choice), strict=True)
+            for expected, found in pairs:
+                expected_scores = {one.path: pytest.approx(one.score, abs=1e-5) for one in expected}
+                assert {one.path: one.score for one in found} == expected_scores, choice
+                assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+        rows = np.array([3, 0, 7])
+        np.testing.assert_allclose(theirs.store.vectors(rows), ours.store.vectors(rows), atol=1e-6)
+        theirs.store.client.close()  # type: ignore[attr-defined]
+
+    compare()
+    paint(photos / "000.png", (3, 200, 3))
+    (photos / "a" / "001.png").unlink()
+    (photos / "003.png").rename(photos / "moved.png")
+    encoded = toy.encoded
+    for out in ("faiss", "milvus"):
+        built = index_pictures(None, tmp_path / out, update=True)
+        assert (built.added, built.changed, built.removed) == (1, 1, 2)
+    assert toy.encoded == encoded + 2  # once for each index
+    compare()
+
+    opened = Index.open(tmp_path / "milvus")
+    client, name = opened.store.client, opened.store.name  # type: ignore[attr-defined]
+    client.delete(name, ids=opened.entries.ids[:4].tolist())  # as after a kill, or by somebody else
+    client.close()
+    with pytest.raises(UserError, match="holds 31 vectors, where the table has 35; mend it"):
+        Index.open(tmp_path / "milvus")
+    assert index_pictures(None, tmp_path / "milvus", update=True).count == 35
+    compare()
+
+
+def test_words_for_milvus_and_what_it_cannot_do(tmp_path: Path) -> None:
+    assert expression(Choice('a"\\', "2019", "2020-01")) == (
+        'name >= "a\\"\\\\/" and name < "a\\"\\\\0" and taken >= "2019" and taken < "2020-01~" and taken > ""'
+    )
+    for store, words in {
+        "milvus:http://me:secret@host:1": "write no password",
+        "milvus:somewhere": 'a local file ends in ".db"',
+    }.items():
+        with pytest.raises(UserError, match=words):
+            stores.store_facts(store, tmp_path, "f")
