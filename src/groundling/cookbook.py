@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from groundling.errors import UserError, did_you_mean
-from groundling.settings import read_yaml
+from groundling.settings import merged, read_yaml
 
 TABLE_KEYS = ("rows", "overlap", "like", "base")  # a YAML file with one of these is a table; all others are recipes
 
@@ -69,8 +69,8 @@ def read_table(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
     if not isinstance(corpora, dict):
         raise UserError(f"{name}: corpora: a mapping from corpora of {like} to others is needed")
     without = values.pop("without", [])
-    merged: dict[str, Any] = _merged(_renamed(read_table(like, above), corpora), values)
-    return {**merged, "rows": _left(merged.get("rows"), without, name)} if without else merged
+    changed: dict[str, Any] = merged(_renamed(read_table(like, above), corpora), values)
+    return {**changed, "rows": _left(changed.get("rows"), without, name)} if without else changed
 
 
 def _left(rows: Any, without: Any, name: str) -> list[Any]:
@@ -81,13 +81,6 @@ def _left(rows: Any, without: Any, name: str) -> list[Any]:
         if gone not in names:
             raise UserError(f'{name}: without: no row is called "{gone}"{did_you_mean(str(gone), map(str, names))}')
     return [row for row in rows if not (isinstance(row, dict) and row.get("name") in listed)]
-
-
-def _merged(old: Any, new: Any) -> Any:
-    """Groups of settings merge key by key; anything else is replaced."""
-    if not isinstance(old, dict) or not isinstance(new, dict):
-        return new
-    return {**old, **{key: _merged(old[key], value) if key in old else value for key, value in new.items()}}
 
 
 def _renamed(value: Any, names: dict[str, str], below: str = "") -> Any:

@@ -18,11 +18,16 @@ class Dataset:
 
     Attributes:
         skipped: names of pictures that could not be read and are not in it.
+        whole: the corpus before languages, pictures and captions were chosen from it: text that word vectors may be
+            learned from. None where nothing was chosen.
+        data: the folder that files named in settings may lie below.
     """
 
     corpus: Corpus
     features: npt.NDArray[np.float32]
     skipped: tuple[str, ...] = ()
+    whole: Corpus | None = None
+    data: Path | None = None
 
     def split(self, name: str) -> "Dataset":
         return replace(self, corpus=self.corpus.split(name), features=self.features[self.corpus.splits == name])
@@ -39,9 +44,11 @@ class Dataset:
         elif corpus.train_on == "disjoint":
             languages = corpus.languages or sorted(chosen.corpus.all_languages())
             chosen = chosen.having(conditions.disjoint(chosen.corpus, languages, corpus.draw))
+        if corpus.training_pictures is not None:
+            chosen = chosen.having(conditions.some_pictures(chosen.corpus, corpus.training_pictures, corpus.draw))
         if corpus.one_caption:
             chosen = chosen.having(conditions.one_caption(chosen.corpus, corpus.draw))
-        return chosen
+        return replace(chosen, whole=self.corpus if self.whole is None else self.whole)
 
     def having(self, corpus: Corpus) -> "Dataset":
         """The same features for a corpus of some of these pictures."""
@@ -52,7 +59,7 @@ class Dataset:
         loaded = load_corpus(corpus, data)
         vectors, usable = corpus_features(loaded, features)
         skipped = tuple(loaded.pictures[~usable].tolist())
-        dataset = Dataset(loaded.keep_pictures(usable), vectors[usable], skipped)
+        dataset = Dataset(loaded.keep_pictures(usable), vectors[usable], skipped, data=data)
         return dataset.under(corpus)
 
 

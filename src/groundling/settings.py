@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
 from groundling.errors import UserError, did_you_mean
 
@@ -26,15 +26,24 @@ class CorpusSettings(Settings):
     train_on: Literal["all", "half", "disjoint"] = Field(
         "all", description="half: half of the training pictures; disjoint: an equal part of them for each language"
     )
+    training_pictures: PositiveInt | None = Field(
+        None, description="train on so many pictures, drawn; fewer are always among more"
+    )
     one_caption: bool = Field(False, description="train on one caption, drawn, of each picture and language")
-    draw: int = Field(0, ge=0, description="the seed of what train_on and one_caption draw")
+    draw: int = Field(0, ge=0, description="the seed of what train_on, training_pictures and one_caption draw")
 
 
 class FeatureSettings(Settings):
-    backbone: str = Field("efficientnet-lite0", description="the frozen picture network, by name")
+    backbone: str = Field(
+        "efficientnet-lite0",
+        description="the frozen picture network, by name; hf:NAME or hf:FOLDER through transformers",
+    )
     size: int | None = Field(None, ge=32, le=1024, description="pixels per side; the backbone's own when left out")
     crop: bool = Field(True, description="cut out the centre, as for photos; false: the whole picture, as for drawings")
     mirror: bool = Field(False, description="average the features of the picture and of its mirror image")
+    crops: Literal[1, 10] = Field(
+        1, description="10: average the features of the four corners, the centre and their mirror images"
+    )
     array: str | None = Field(None, description="a precomputed .npy array instead of a backbone")
     names: str | None = Field(None, description="the list of picture names that goes with `array`")
 
@@ -91,6 +100,35 @@ class Recipe(Settings):
     system: dict[str, Any] = Field({"name": "lessons"}, description="name of the system and its own settings")
     training: TrainingSettings = TrainingSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
+    before: "Recipe | str | None" = Field(
+        None,
+        description="the training that this one starts from: the folder of its run, or what differs from this recipe "
+        "in it (it is then trained first)",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, values: Any) -> Any:
+        """`before` says only what is different there; another system has none of this one's settings."""
+        if not isinstance(values, dict) or not isinstance(values.get("before"), dict):
+            return values
+        own = {key: value for key, value in values.items() if key not in ("title", "name", "before")}
+        before, system = values["before"], values["before"].get("system")
+        if isinstance(system, dict) and system.get("name", _name(own)) != _name(own):
+            own["system"] = {}
+        return {**values, "before": merged(own, before)}
+
+
+def _name(values: dict[str, Any]) -> Any:
+    system = values.get("system")
+    return system.get("name") if isinstance(system, dict) else None
+
+
+def merged(old: Any, new: Any) -> Any:
+    """Groups of settings merge key by key; anything else is replaced."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return {**old, **{key: merged(old[key], value) if key in old else value for key, value in new.items()}}
 
 
 AnySettings = TypeVar("AnySettings", bound=Settings)
@@ -102,10 +140,11 @@ def check(kind: type[AnySettings], values: Any, where: str) -> AnySettings:
         return kind.model_validate(values)
     except ValidationError as error:
         first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
+        path = tuple(part for part in first["loc"] if part not in ("Recipe", "str"))  # which of a union's members
+        key = ".".join(str(part) for part in path)
         if first["type"] == "extra_forbidden":
             raise UserError(
-                f'{where}: unknown setting "{key}"{did_you_mean(str(first["loc"][-1]), _keys(kind, first["loc"][:-1]))}'
+                f'{where}: unknown setting "{key}"{did_you_mean(str(path[-1]), _keys(kind, path[:-1]))}'
             ) from None
         if first["type"] == "missing":
             raise UserError(f'{where}: setting "{key}" is missing') from None

@@ -12,6 +12,13 @@ pytest.importorskip("gensim")
 SETTINGS = WordSettings(dimensions=16, epochs=3, minimum_count=1, buckets=500, shortest=2, longest=3)
 
 
+def test_words_of_a_picture_are_neighbours_where_captions_are_too_short() -> None:
+    corpus = make_world(60).corpus
+    by_caption, by_picture = (sentences(corpus, "de", context=context) for context in ("caption", "picture"))
+    assert (len(by_caption), len(by_picture)) == (20, 10)
+    assert by_picture == [one + other for one, other in zip(by_caption[::2], by_caption[1::2], strict=True)]
+
+
 def test_only_training_captions_of_the_language() -> None:
     corpus = make_world().corpus
     captions = sentences(corpus, "de")

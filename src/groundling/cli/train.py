@@ -36,8 +36,9 @@ def train(
     from groundling.errors import UserError
     from groundling.files import read_json
     from groundling.run import Run
-    from groundling.systems import make
+    from groundling.systems import of
     from groundling.training import train as run_training
+    from groundling.training.before import train_before
 
     if resume is not None:
         if recipe or corpus or system or assign or out:
@@ -48,11 +49,12 @@ def train(
     else:
         chosen = resolve(recipe, corpus, system, assign or [])
         folder = out or Path("runs") / chosen.name
-    make(chosen.system)  # a wrong setting or device is told before minutes of features, not after
+    of(chosen)  # a wrong setting or device is told before minutes of features, not after
     pick_device(device)
     dataset = Dataset.load(chosen.corpus, chosen.features, data)
     warn_of_skipped(dataset.skipped)
-    run = run_training(chosen, dataset, folder, resume=resume is not None, device=device)
+    before = train_before(chosen, folder, data, device)
+    run = run_training(chosen, dataset, folder, resume=resume is not None, device=device, before=before)
     facts = {"run": str(run.folder), **read_json(run.facts_file)}
     if as_json:
         return print_json(facts)

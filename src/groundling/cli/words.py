@@ -36,6 +36,9 @@ def train(
     out: Out,
     dimensions: Annotated[int, typer.Option(help="Numbers per word.")] = 100,
     epochs: Annotated[int, typer.Option(help="Passes over the captions.")] = 20,
+    context: Annotated[
+        str, typer.Option(help="caption, or picture: all captions of a picture together, where they are short.")
+    ] = "caption",
     window: Annotated[int, typer.Option(help="Words on each side that a word has to predict.")] = 10,
     minimum_count: Annotated[int, typer.Option(help="Rarer words get no vector of their own, only subwords.")] = 2,
     shortest: Annotated[int, typer.Option(help="Letters of the shortest piece of a word.")] = 3,
@@ -62,6 +65,7 @@ def train(
     values = {
         "dimensions": dimensions,
         "epochs": epochs,
+        "context": context,
         "window": window,
         "minimum_count": minimum_count,
         "shortest": shortest,
@@ -70,7 +74,7 @@ def train(
         "seed": seed,
     }
     settings = check(training.WordSettings, values, "groundling words train")
-    captions = training.sentences(catalogue.load(corpus, data=data), language, segmentation)
+    captions = training.sentences(catalogue.load(corpus, data=data), language, segmentation, context)
     vectors = training.train(captions, settings)
     storage.write(out, vectors, half)
     facts = {"captions": len(captions), **_facts(vectors, out)}

@@ -32,6 +32,18 @@ def half(corpus: Corpus, seed: int) -> Corpus:
     return corpus.keep_pictures(keep)
 
 
+def some_pictures(corpus: Corpus, number: int, seed: int) -> Corpus:
+    """So many of the training pictures that have captions, with all their captions: the 100 are among the 200."""
+    told = np.zeros(len(corpus.pictures), dtype=bool)
+    told[corpus.owners] = True
+    order = _drawn(corpus, np.flatnonzero((corpus.splits == "train") & told), seed)
+    if number > len(order):
+        raise UserError(f"corpus {corpus.name} has {len(order):,} training pictures, and not {number:,}")
+    keep = corpus.splits != "train"
+    keep[order[:number]] = True
+    return corpus.keep_pictures(keep)
+
+
 def disjoint(corpus: Corpus, languages: Sequence[str], seed: int) -> Corpus:
     """As many equal parts of the training pictures as there are languages, each captioned in one of them (0% overlap).
 
@@ -91,12 +103,16 @@ def add(corpus: Corpus, other: Corpus) -> Corpus:
 
 def _parts(corpus: Corpus, number: int, seed: int) -> Integers:
     """For each picture the part of the training pictures it belongs to, 0 … number − 1 of equal sizes; −1 elsewhere."""
-    train = np.flatnonzero(corpus.splits == "train")
-    order = sorted(train.tolist(), key=lambda row: _draw(seed, "", str(corpus.pictures[row])))
+    order = _drawn(corpus, np.flatnonzero(corpus.splits == "train"), seed)
     part = np.full(len(corpus.pictures), -1, dtype=np.int64)
     for place, row in enumerate(order):
         part[row] = place * number // len(order)
     return part
+
+
+def _drawn(corpus: Corpus, pictures: Integers, seed: int) -> list[int]:
+    """These pictures in the order in which they are drawn."""
+    return sorted(pictures.tolist(), key=lambda row: _draw(seed, "", str(corpus.pictures[row])))
 
 
 def _draw(seed: int, what: str, name: str) -> int:

@@ -15,9 +15,10 @@ import torch
 from torch import Tensor
 
 from groundling.errors import UserError
-from groundling.evaluation.compute import Each, full_precision, workers
+from groundling.evaluation.compute import full_precision
 from groundling.evaluation.scores import Dot, Score
 from groundling.progress import bar
+from groundling.threads import Each, workers
 
 Vectors = Tensor | npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]

@@ -75,6 +75,7 @@ class Cell:
     row: str
     group: tuple[str, ...]
     recipe: Recipe
+    keeps_weights: bool = False
 
     @property
     def folder(self) -> str:
@@ -83,6 +84,16 @@ class Cell:
 
         content = json.dumps(meaning(self.recipe), sort_keys=True)
         return f"cells/{self.recipe.name}-{hashlib.sha256(content.encode()).hexdigest()[:10]}"
+
+
+def before(cell: Cell) -> Cell | None:
+    """The training that a cell starts from, where its recipe describes one (`before`). Its weights are kept."""
+    recipe = cell.recipe.before
+    if not isinstance(recipe, Recipe):
+        return None
+    group = tuple(recipe.corpus.languages or ())
+    named = recipe.model_copy(update={"name": f"before-{_name(recipe, group)}"})
+    return Cell("", group, named, keeps_weights=True)
 
 
 def cells(table: TableSettings, seeds: list[int] | None = None) -> Iterator[Cell]:
@@ -101,6 +112,8 @@ def cells(table: TableSettings, seeds: list[int] | None = None) -> Iterator[Cell
                 own = {"corpus.languages": list(group), "training.seed": seed}
                 for changes in (own, alone or {}, row.set, table.change, own):  # own again: a row may set whole groups
                     for key, value in changes.items():
+                        if changes is table.change and key.startswith("before.") and values.get("before") is None:
+                            continue  # said to every row, and meant for those that start from another run
                         assign(values, key, value, where)
                 recipe = check(Recipe, values, where)
                 named = recipe.model_copy(update={"name": _name(recipe, group), "title": ""})

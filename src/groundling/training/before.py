@@ -1,4 +1,4 @@
-"""The training that another one starts from (`before` in a recipe), for a single training; tables have their own cells."""
+"""The training that another one starts from (`before` in a recipe), for a single training; tables have cells for it."""
 
 from pathlib import Path
 

@@ -63,11 +63,11 @@ def train(
         at = checkpoint.load(run.checkpoint_file, towers, optimiser)
         sampler.state = at.sampler
     else:
-        run.save_recipe(recipe)
-        write_json(run.tokeniser_file, tokeniser.to_json())
         if before is not None:
             earlier = Model.load(before, device)
             system.begin(towers, tokeniser, systems.Earlier(earlier.system, earlier.tokeniser, earlier.towers))
+        run.save_recipe(recipe)
+        write_json(run.tokeniser_file, tokeniser.to_json())
     step = fastest(EagerStep(system, towers, data, optimiser, settings.clip, precision))
 
     epoch = max(1, len(data.lengths) // settings.batch_size)
