@@ -1,11 +1,11 @@
 """groundling corpus list | build | inspect"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from groundling.cli.output import AsJson, Data, print_json, print_table, print_words
+from groundling.cli.output import AsJson, Data, Device, print_json, print_table, print_words
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -39,6 +39,7 @@ def build(
     Bad rows and unreadable pictures are listed and left out; with --strict they stop the build and nothing is written.
     """
     from groundling.corpus import catalogue, inspect, storage
+    from groundling.corpus.inspect_statements import describe_statements
 
     corpus, problems = catalogue.load_with_report(source, data=data, split=split, strict=strict)
     storage.save(corpus, out)
@@ -50,6 +51,9 @@ def build(
         more = f" ({len(problems) - 20} more not shown)" if len(problems) > 20 else ""
         typer.echo(f"{len(problems)} problems, left out{more}", err=True)
     _print_counts(corpus.counts(), corpus.name)
+    _print_labels(describe_statements(corpus))
+    if corpus.info.get("note"):
+        print(corpus.info["note"])
     print(f"Written to {out}")
 
 
@@ -75,19 +79,26 @@ def inspect_corpus(
     """Counts by split and language, lengths, origins, and what leaks from the training into the test split.
 
     Captions are compared without case, punctuation and Unicode variants, pictures by the bytes of their files and by
-    their features, where there are any; what was not compared is said.
+    their features, where there are any; what was not compared is said. Of statements with labels it shows the balance
+    of labels, and how often a classifier is right that sees their words but no picture.
     """
     from groundling.corpus import catalogue, inspect
+    from groundling.corpus.inspect_statements import statement_leaks
     from groundling.corpus.leaks import leaks
     from groundling.vision.from_settings import array_rows
 
     pair = _array_and_names(features, names)
     corpus = catalogue.load(source, data=data, split=split)
     vectors, rows = array_rows(corpus, pair)
-    facts = {**inspect.describe(corpus), "leaks": leaks(corpus, vectors, rows, threshold)}
+    facts = {
+        **inspect.describe(corpus),
+        "leaks": leaks(corpus, vectors, rows, threshold),
+        "statement_leaks": statement_leaks(corpus),
+    }
     if as_json:
         return print_json(facts)
     _print_counts(corpus.counts(), corpus.name)
+    _print_labels(facts["statements"])
     for line in inspect.summary(facts):
         print(line)
 
@@ -130,6 +141,62 @@ def words(
     print_table(Table(f"Words of {source} and their overlap (Jaccard)", headings, rows, [note]))
 
 
+@app.command("translate")
+def translate(
+    source_corpus: Name,
+    to: Annotated[str, typer.Option(help="The languages that captions are translated to, for example fr,cs.")],
+    source: Annotated[
+        str,
+        typer.Option(help="Where translations come from: a table (.tsv), hub:NAME or a model's folder, corpus:NAME."),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The corpus folder to write.")],
+    at_least: Annotated[int, typer.Option(min=1, help="So many captions for every picture and language.")] = 5,
+    languages: Annotated[
+        str | None, typer.Option("--from", help="Translate from these, the first preferred; when left out, en first.")
+    ] = None,
+    test_too: Annotated[
+        bool,
+        typer.Option("--test-too", help="Also translate for dev and test where people's captions are (--by-origin)."),
+    ] = False,
+    device: Device = "auto",
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Add machine-translated captions, marked as such, until every picture has enough in every language.
+
+    Dev and test of a language that has captions there are left alone. What a model translates is kept: a translation
+    that was stopped goes on where it was.
+    """
+    from groundling.corpus import catalogue, storage
+    from groundling.devices import pick_device
+    from groundling.translation import by_name, fill, table
+
+    codes = [_language(code) for code in to.split(",")]
+    known = None if languages is None else [_language(code) for code in languages.split(",")]
+    corpus = catalogue.load(source_corpus, data=data)
+    translator = by_name(source, data, str(pick_device(device)))
+    filled = fill.fill(corpus, translator, codes, at_least, known, test_too)
+    storage.save(filled.corpus, out)
+    table.write(out / "translations.tsv", filled.lines)
+    if as_json:
+        return print_json({"folder": str(out), "source": translator.name, "made": filled.made, "short": filled.short})
+    _print_counts(filled.corpus.counts(), filled.corpus.name)
+    for code in codes:
+        short = f"; {filled.short[code]:,} pictures have fewer than {at_least}" if filled.short[code] else ""
+        print(f"{code}: {filled.made[code]:,} captions translated{short}")
+    print(f"Written to {out}, and what was translated into what to {out / 'translations.tsv'}")
+
+
+def _language(code: str) -> str:
+    from groundling.corpus.formats.checks import BadRow, language_code
+    from groundling.errors import UserError
+
+    try:
+        return language_code(code)
+    except BadRow as problem:
+        raise UserError(str(problem)) from None
+
+
 def _print_counts(counts: dict[str, dict[str, int]], name: str) -> None:
     from groundling.report.tables import Column, Table
 
@@ -139,3 +206,15 @@ def _print_counts(counts: dict[str, dict[str, int]], name: str) -> None:
     ]
     headings = [Column("split", text=True), *(Column(column, decimals=0) for column in columns)]
     print_table(Table(f"Corpus {name}: pictures, and captions by language", headings, rows))
+
+
+def _print_labels(found: dict[str, Any] | None) -> None:
+    if not found:
+        return
+    from groundling.corpus.entailment import LABELS
+    from groundling.corpus.inspect_statements import label_rows
+    from groundling.report.tables import Column, Table
+
+    headings = [Column("split", text=True), Column("languages", text=True)]
+    headings += [Column(label, decimals=0) for label in LABELS]
+    print_table(Table("Statements by label", headings, label_rows(found)))

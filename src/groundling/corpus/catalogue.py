@@ -7,7 +7,18 @@ from typing import NamedTuple
 
 from groundling.corpus import storage
 from groundling.corpus.corpus import Corpus
-from groundling.corpus.formats import f8k7, f8k7_translations, flickr8k, karpathy, multi30k, table
+from groundling.corpus.formats import (
+    esnli_ve,
+    f8k7,
+    f8k7_translations,
+    flickr8k,
+    karpathy,
+    multi30k,
+    snli_ve,
+    table,
+    verdicts,
+    xvnli,
+)
 from groundling.errors import UserError, did_you_mean
 from groundling.files import cache_folder
 
@@ -58,13 +69,29 @@ _ENTRIES = {
     "coco-karpathy": Entry(
         "123,287 photos, five captions in en, Karpathy's splits", "coco", lambda data: karpathy.read(data, "coco")
     ),
+    "snli-ve": Entry("565,286 statements in en about 31,783 Flickr30k photos, with labels", "snli-ve", snli_ve.read),
+    "snli-ve-flickr8k": Entry(
+        "those of them about photos of Flickr8k, by its names",
+        "snli-ve/ and flickr8k",
+        lambda data: verdicts.in_flickr8k(snli_ve.read(data), data),
+    ),
+    "e-snli-ve": Entry("the same as snli-ve, labels corrected", "entailment", esnli_ve.read),
+    "e-snli-ve-flickr8k": Entry(
+        "those of them about photos of Flickr8k, by its names",
+        "entailment/ and flickr8k",
+        lambda data: verdicts.in_flickr8k(esnli_ve.read(data), data),
+    ),
+    "xvnli": Entry("statements in en ar es fr ru about Flickr30k photos, with labels", "xvnli", xvnli.read),
 }
-_EMOJI = ("emoji", "emoji drawings and their names in many languages, made on this machine", "")
+_MADE_HERE = [
+    ("emoji", "emoji drawings and their names in many languages, made on this machine", ""),
+    ("scenes", "10,000 drawn scenes, captions and statements with labels in ten languages, made on this machine", ""),
+]
 
 
 def names() -> list[tuple[str, str, str]]:
     """(name, one-line description, what it needs below the data folder; "" for nothing)."""
-    return [_EMOJI, *((name, entry.about, f"{entry.below}/") for name, entry in _ENTRIES.items())]
+    return [*_MADE_HERE, *((name, entry.about, f"{entry.below}/") for name, entry in _ENTRIES.items())]
 
 
 def load(name_or_path: str, data: Path | None = None, *, split: str | None = None, strict: bool = False) -> Corpus:
@@ -90,6 +117,10 @@ def load_with_report(
         from groundling.corpus.builtin import emoji
 
         return emoji.build(cache_folder() / "emoji", split=split or "concept"), []
+    if name_or_path == "scenes":
+        from groundling.corpus.builtin import scenes
+
+        return scenes.build(cache_folder() / "scenes"), []
     if name_or_path in _ENTRIES:
         entry = _ENTRIES[name_or_path]
         return entry.read(_data_folder(name_or_path, entry, data)), []

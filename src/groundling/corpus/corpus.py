@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from groundling.corpus.columns import Integers, Mask, Strings
+from groundling.corpus.entailment import Entailments
+
+__all__ = ["ORIGINS", "SPLITS", "Corpus", "Integers", "Mask", "Strings"]
 
 SPLITS = ("train", "dev", "test")
 ORIGINS = ("human", "translation", "machine")
-
-Strings = npt.NDArray[np.str_]
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,9 @@ class Corpus:
         origins: for each caption "human", "translation" or "machine".
         root: the folder that holds the picture files; None where there are only precomputed features.
         info: what else is worth keeping (licence notice, seed, `queries`: "first" where only the first caption of a
-            picture and language is a fair test query).
+            picture and language is a fair test query, `parallel`: "first" where the first captions of a picture are
+            translations of each other).
+        statements: statements about the pictures with their verdicts, where the corpus has any.
 
     Within one picture and language the order of captions is meaningful: the first is the main one.
     """
@@ -47,6 +49,7 @@ class Corpus:
     origins: Strings
     root: Path | None = None
     info: dict[str, Any] = field(default_factory=dict)
+    statements: Entailments | None = None
 
     def __post_init__(self) -> None:
         if len(self.splits) != len(self.pictures):
@@ -57,6 +60,9 @@ class Corpus:
             raise ValueError("a caption's owner is not a row of pictures")
         if len(np.unique(self.pictures)) != len(self.pictures):
             raise ValueError("two pictures share a name")
+        about = None if self.statements is None else self.statements.owners
+        if about is not None and len(about) and not (about.min() >= 0 and about.max() < len(self.pictures)):
+            raise ValueError("a statement's owner is not a row of pictures")
 
     def __len__(self) -> int:
         """The number of captions."""
@@ -87,7 +93,11 @@ class Corpus:
         new_row = np.cumsum(keep) - 1
         kept = self.keep_captions(keep[self.owners])
         return replace(
-            kept, pictures=self.pictures[keep], splits=self.splits[keep], owners=new_row[kept.owners].astype(np.int64)
+            kept,
+            pictures=self.pictures[keep],
+            splits=self.splits[keep],
+            owners=new_row[kept.owners].astype(np.int64),
+            statements=None if self.statements is None else self.statements.keep_pictures(keep),
         )
 
     def split(self, name: str) -> "Corpus":
@@ -95,8 +105,9 @@ class Corpus:
         return self.keep_pictures(self.splits == name)
 
     def only(self, languages: list[str]) -> "Corpus":
-        """Captions in these languages; pictures left without a caption stay (they belong to the gallery)."""
-        return self.keep_captions(np.isin(self.languages, languages))
+        """Captions and statements in these languages; pictures left without any stay (they belong to the gallery)."""
+        kept = self.keep_captions(np.isin(self.languages, languages))
+        return replace(kept, statements=None if self.statements is None else self.statements.only(languages))
 
     def is_first(self) -> Mask:
         """For each caption, whether it is the first of its picture and language."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from groundling.corpus.corpus import Corpus, Integers
+from groundling.corpus.inspect_statements import describe_statements, statement_lines
 from groundling.corpus.leaks import SHORT, normalised_captions
 from groundling.corpus.twins import HELD_OUT
 
@@ -38,6 +39,8 @@ def describe(corpus: Corpus) -> dict[str, Any]:
         "origins": _shares(corpus.origins.tolist()),
         "languages": table,
         "skipped": corpus.info.get("skipped"),
+        "note": corpus.info.get("note"),
+        "statements": describe_statements(corpus),
     }
 
 
@@ -58,6 +61,9 @@ def summary(facts: dict[str, Any]) -> list[str]:
         lines.append(
             "Left out when it was built: " + ", ".join(f"{n:,} {what}" for what, n in facts["skipped"].items())
         )
+    if facts.get("note"):
+        lines.append(facts["note"])
+    lines += statement_lines(facts)
     return lines + (_leak_lines(facts["leaks"]) if "leaks" in facts else [])
 
 

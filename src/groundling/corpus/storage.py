@@ -1,22 +1,26 @@
-"""A corpus in a folder: two Parquet tables, and corpus.json, written last, which vouches for them.
+"""A corpus in a folder: Parquet tables, and corpus.json, written last, which vouches for them.
 
-corpus.json holds the SHA-256 of both tables, so that a folder that was being replaced when the power failed, or one
+The tables are pictures and captions, and statements where the corpus has any.
+corpus.json holds the SHA-256 of each, so that a folder that was being replaced when the power failed, or one
 that was damaged since, is known for what it is and never read as a mixture of two corpora.
 """
 
 import hashlib
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from groundling.corpus.corpus import Corpus, Strings
+from groundling.corpus.entailment import Entailments
 from groundling.errors import UserError
 from groundling.files import atomic_path, read_json
 
 FORMAT = 1
 PICTURES, CAPTIONS, CARD = "pictures.parquet", "captions.parquet", "corpus.json"
+STATEMENTS = "statements.parquet"
 _MARK = {b"groundling": b"corpus"}  # tells our tables from one the user calls captions.parquet, too
 
 
@@ -26,39 +30,68 @@ def is_saved(folder: Path) -> bool:
 
 
 def save(corpus: Corpus, folder: Path) -> None:
-    """Writes the three files; until the last is in place an earlier corpus in the folder is still there."""
-    import pyarrow as pa
+    """Writes the files; until the last is in place an earlier corpus in the folder is still there."""
     import pyarrow.parquet as pq
 
-    pictures = pa.table({"picture": pa.array(corpus.pictures.tolist(), pa.string()), "split": _coded(corpus.splits)})
-    captions = pa.table(
-        {
-            "owner": pa.array(corpus.owners, pa.int64()),
-            "language": _coded(corpus.languages),
-            "text": pa.array(corpus.texts, pa.string()),
-            "origin": _coded(corpus.origins),
-        }
-    )
-    for file in (PICTURES, CAPTIONS):
+    tables = _tables(corpus)
+    for file in tables:
         _refuse_to_replace_a_table(folder / file)
-    # Files are renamed when the blocks are left, the innermost first: corpus.json comes last.
-    with (
-        atomic_path(folder / CARD) as card_file,
-        atomic_path(folder / CAPTIONS) as captions_file,
-        atomic_path(folder / PICTURES) as pictures_file,
-    ):
-        pq.write_table(pictures.replace_schema_metadata(_MARK), pictures_file)
-        pq.write_table(captions.replace_schema_metadata(_MARK), captions_file)
+    # Files are renamed when the block is left, the last one entered first: corpus.json comes last.
+    with ExitStack() as written:
+        card_file = written.enter_context(atomic_path(folder / CARD))
+        digests = {}
+        for file, table in tables.items():
+            path = written.enter_context(atomic_path(folder / file))
+            pq.write_table(table.replace_schema_metadata(_MARK), path)
+            digests[file] = _sha256(path)
         card = {
             "format": FORMAT,
             "name": corpus.name,
-            "counts": {"pictures": len(corpus.pictures), "captions": len(corpus)},
+            "counts": _counts(corpus),
             "root": _written_root(corpus.root, folder),
-            "sha256": {PICTURES: _sha256(pictures_file), CAPTIONS: _sha256(captions_file)},
+            "sha256": digests,
             "info": corpus.info,
         }
         text = json.dumps(card, ensure_ascii=False, indent=1, allow_nan=False)
         card_file.write_text(text + "\n", encoding="utf-8")
+    if STATEMENTS not in tables and _is_ours(folder / STATEMENTS):
+        (folder / STATEMENTS).unlink()  # of an earlier corpus
+
+
+def _counts(corpus: Corpus) -> dict[str, int]:
+    counts = {"pictures": len(corpus.pictures), "captions": len(corpus)}
+    return counts if corpus.statements is None else {**counts, "statements": len(corpus.statements)}
+
+
+def _tables(corpus: Corpus) -> dict[str, Any]:
+    """File name → Arrow table."""
+    import pyarrow as pa
+
+    tables = {
+        CAPTIONS: pa.table(
+            {
+                "owner": pa.array(corpus.owners, pa.int64()),
+                "language": _coded(corpus.languages),
+                "text": pa.array(corpus.texts, pa.string()),
+                "origin": _coded(corpus.origins),
+            }
+        ),
+        PICTURES: pa.table(
+            {"picture": pa.array(corpus.pictures.tolist(), pa.string()), "split": _coded(corpus.splits)}
+        ),
+    }
+    if corpus.statements is not None:
+        said = corpus.statements
+        tables[STATEMENTS] = pa.table(
+            {
+                "owner": pa.array(said.owners, pa.int64()),
+                "language": _coded(said.languages),
+                "text": pa.array(said.texts, pa.string()),
+                "label": _coded(said.labels),
+                "id": pa.array(said.ids.tolist(), pa.string()),
+            }
+        )
+    return tables
 
 
 def load(folder: Path) -> Corpus:
@@ -78,7 +111,7 @@ def load(folder: Path) -> Corpus:
         corpus = _read_tables(folder, card)
     except Exception as error:  # tables with the right checksum and the wrong content: made by another program
         raise UserError(f"{folder}: not a corpus of this format ({error}); build it again") from None
-    found = {"pictures": len(corpus.pictures), "captions": len(corpus)}
+    found = _counts(corpus)
     if found != card["counts"]:
         raise UserError(f"{folder / CARD}: counts {card['counts']} but the tables hold {found}; build the corpus again")
     return corpus
@@ -98,6 +131,20 @@ def _read_tables(folder: Path, card: dict[str, Any]) -> Corpus:
         origins=_decoded(captions["origin"]),
         root=None if card["root"] is None else (folder / card["root"]).resolve(),
         info=card["info"],
+        statements=_read_statements(folder) if STATEMENTS in card["sha256"] else None,
+    )
+
+
+def _read_statements(folder: Path) -> Entailments:
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(folder / STATEMENTS)
+    return Entailments(
+        owners=np.array(table["owner"].to_numpy(), dtype=np.int64),
+        languages=_decoded(table["language"]),
+        texts=table["text"].to_pylist(),
+        labels=_decoded(table["label"]),
+        ids=np.array(table["id"].to_pylist(), dtype=np.str_),
     )
 
 
@@ -119,24 +166,27 @@ def _checked_card(path: Path) -> dict[str, Any]:
     for key, kind in kinds.items():
         if key not in card or not isinstance(card[key], kind):
             raise UserError(f'{path}: "{key}" is missing or not what it should be; build the corpus again')
-    if set(card["sha256"]) != {PICTURES, CAPTIONS}:
+    if set(card["sha256"]) - {STATEMENTS} != {PICTURES, CAPTIONS}:
         raise UserError(f'{path}: "sha256" must name {PICTURES} and {CAPTIONS}; build the corpus again')
     return card
 
 
 def _refuse_to_replace_a_table(path: Path) -> None:
     """A user's own captions.parquet may well lie in the folder that is to hold the corpus."""
+    if path.exists() and not _is_ours(path):
+        raise UserError(f"{path}: a table of your own would be overwritten; choose another folder for the corpus")
+
+
+def _is_ours(path: Path) -> bool:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if not path.exists():
-        return
     try:
-        ours = _MARK.items() <= (pq.read_schema(path).metadata or {}).items()
+        return _MARK.items() <= (pq.read_schema(path).metadata or {}).items()
+    except FileNotFoundError:
+        return False
     except (pa.ArrowException, OSError):
-        ours = (path.parent / CARD).exists()  # a damaged table of a corpus may be replaced
-    if not ours:
-        raise UserError(f"{path}: a table of your own would be overwritten; choose another folder for the corpus")
+        return (path.parent / CARD).exists()  # a damaged table of a corpus may be replaced
 
 
 def _written_root(root: Path | None, folder: Path) -> str | None:

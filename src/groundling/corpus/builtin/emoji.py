@@ -35,7 +35,7 @@ def build(folder: Path, split: str = "concept", seed: int = 0, size: int = 144) 
     concepts = read_concepts()
     placed = WAYS_TO_SPLIT[split]([concept.key for concept in concepts], seed)
     draw_concepts([(picture.artist, picture.key) for picture in placed], folder, size)
-    info = {"queries": "first", "split": split, "seed": seed, "notice": NOTICE}
+    info = {"queries": "first", "parallel": "first", "split": split, "seed": seed, "notice": NOTICE}
     return caption(NAMES[split], concepts, placed, folder, info)
 
 

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from groundling.corpus.corpus import Corpus
+from groundling.corpus.entailment import Entailments
 
 
 class Builder:
-    """Collects pictures and captions in the order they come."""
+    """Collects pictures, captions and statements in the order they come."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -19,13 +20,14 @@ class Builder:
         self._languages: list[str] = []
         self._texts: list[str] = []
         self._origins: list[str] = []
+        self._statements: list[tuple[int, str, str, str, str]] = []
 
     def __contains__(self, picture: str) -> bool:
         return picture in self._rows
 
     def __len__(self) -> int:
-        """The number of captions so far."""
-        return len(self._texts)
+        """The number of captions and statements so far."""
+        return len(self._texts) + len(self._statements)
 
     def picture(self, name: str, split: str) -> int:
         """The row of a picture; its split is the one it came with first."""
@@ -40,6 +42,13 @@ class Builder:
         self._texts.append(text)
         self._origins.append(origin)
 
+    def statement(self, owner: int, language: str, text: str, label: str, name: str = "") -> None:
+        """A statement with its label; `name` is what it shares with its translations, its number when left out."""
+        self._statements.append((owner, language, text, label, name or str(len(self._statements))))
+
+    def split_of(self, picture: str) -> str:
+        return self._splits[self._rows[picture]]
+
     def corpus(self, root: Path | None = None, info: dict[str, Any] | None = None) -> Corpus:
         return Corpus(
             name=self.name,
@@ -51,4 +60,11 @@ class Builder:
             origins=np.array(self._origins, dtype=np.str_),
             root=root,
             info=info or {},
+            statements=self._entailments() if self._statements else None,
+        )
+
+    def _entailments(self) -> Entailments:
+        owners, languages, texts, labels, names = zip(*self._statements, strict=True)
+        return Entailments(
+            np.array(owners, dtype=np.int64), np.array(languages), list(texts), np.array(labels), np.array(names)
         )

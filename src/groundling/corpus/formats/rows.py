@@ -12,7 +12,7 @@ from groundling.errors import UserError, did_you_mean
 from groundling.progress import bar
 
 NEEDED = ("picture", "language", "text")
-COLUMNS = (*NEEDED, "split", "origin")
+COLUMNS = (*NEEDED, "split", "origin", "label", "statement")
 KINDS = ("jsonl", "csv", "tsv", "parquet")
 
 

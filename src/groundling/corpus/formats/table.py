@@ -1,6 +1,7 @@
 """The plain format for your own data: a table with one row per caption, or text files beside the pictures.
 
-Columns: picture (a path relative to the table), language, text, and, where you have them, split and origin.
+Columns: picture (a path relative to the table), language, text, and, where you have them, split and origin. A row with
+a label is not a caption but a statement; what it shares with its translations is in the column `statement`.
 """
 
 import hashlib
@@ -19,6 +20,7 @@ from groundling.corpus.formats.pictures import PictureFolder, picture_files, unr
 from groundling.corpus.formats.rows import KINDS, Row, kind_of, read_rows
 from groundling.corpus.formats.sidecars import read_sidecars, sidecars
 from groundling.corpus.formats.skipped import Report
+from groundling.corpus.formats.verdicts import label_name
 from groundling.errors import UserError
 
 
@@ -51,7 +53,7 @@ def read(path: Path, strict: bool = False, check_pictures: bool = True) -> tuple
         corpus = _without_unreadable(corpus, report)
         if strict:
             report.stop_if_bad()
-        if not len(corpus):
+        if not len(corpus.pictures):
             raise UserError(f"{source}: no picture can be read; the first problem is {report.problems[0]}")
     if report.bad:
         skipped = {"rows": report.bad_rows, "pictures": report.bad_pictures, "captions": report.lost_captions}
@@ -73,6 +75,9 @@ class _Collector:
         self.root, self.report = root, report
         self.folder = PictureFolder(root)
         self.said: dict[str, tuple[str, str]] = {}  # picture → its split and where that was said
+        self.verdicts: dict[
+            str, tuple[str, str, str]
+        ] = {}  # statement → its picture, its label and where that was said
 
     def add(self, file: str, row: Row) -> None:
         where = f"{file}:{row.line}" if row.line else file
@@ -96,7 +101,16 @@ class _Collector:
             earlier, place = self.said.setdefault(picture, (split, where))
             if earlier != split:
                 raise BadRow(f'picture "{picture}" is in split "{split}" here and in "{earlier}" at {place}')
-        self.builder.caption(self.builder.picture(picture, ""), language, text, origin)
+        label, name = checks.optional_field(fields, "label"), checks.optional_field(fields, "statement")
+        if not label:
+            self.builder.caption(self.builder.picture(picture, ""), language, text, origin)
+            return
+        label = label_name(label)
+        if name:
+            other, verdict, place = self.verdicts.setdefault(name, (picture, label, where))
+            if (other, verdict) != (picture, label):
+                raise BadRow(f'statement "{checks.short(name)}" is "{verdict}" of "{checks.short(other)}" at {place}')
+        self.builder.statement(self.builder.picture(picture, ""), language, text, label, name or where)
 
     def corpus(self, info: dict[str, Any]) -> Corpus:
         corpus = self.builder.corpus(self.root, info)
