@@ -54,9 +54,7 @@ def random_data(device: torch.device, captions: int = 30_000, words: int = 12_00
     ), tokeniser
 
 
-def plain_steps(
-    towers: Towers, data: TrainingData, system: systems.System, device: torch.device, steps: int
-) -> float:
+def plain_steps(towers: Towers, data: TrainingData, system: systems.System, device: torch.device, steps: int) -> float:
     """Seconds per step of the loop everybody writes first, on batches of one language in random order.
 
     Putting a batch together on the host, which a DataLoader's workers would do meanwhile, is not counted.

@@ -394,7 +394,11 @@ def test_figures_are_of_metrics_or_of_languages() -> None:
 
 def test_rows_that_are_points_become_lines() -> None:
     """A chart for each language, and one for the mean; a line needs two points."""
-    numbers = {"1": {"en": (3.0, 4.0), "de": (5.0, 6.0)}, "2": {"en": (5.0, 6.0), "de": (7.0, 8.0)}, "3": {"de": (9.0,)}}
+    numbers = {
+        "1": {"en": (3.0, 4.0), "de": (5.0, 6.0)},
+        "2": {"en": (5.0, 6.0), "de": (7.0, 8.0)},
+        "3": {"de": (9.0,)},
+    }
     rows = [
         {"name": name, "each": "language", "set": {"training.batch_size": 2 + at}, "line": "model", "at": 10.0**at}
         for at, name in enumerate(numbers)

@@ -30,6 +30,29 @@ def evaluate(
             "was never trained on, and say what it can know of it."
         ),
     ] = None,
+    consistency: Annotated[
+        str | None,
+        typer.Option(
+            metavar="average|learned",
+            help="Ask each query together with its translations: the mean of their scores, or a mix learned on dev.",
+        ),
+    ] = None,
+    translate_to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LANGUAGE", help="Translate the captions of all languages of the corpus to this one and ask in it."
+        ),
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            help="Where translations come from: a table (.tsv), hub:NAME or a model's folder, corpus:NAME; own: those "
+            "in the corpus (the default); comparable: captions of the same picture, as an upper bound.",
+        ),
+    ] = None,
+    by_origin: Annotated[
+        bool, typer.Option("--by-origin", help="People's captions, their translations and a machine's, each apart.")
+    ] = False,
     vectors: Annotated[
         tuple[Path, Path] | None,
         typer.Option(
@@ -50,8 +73,21 @@ def evaluate(
     """
     from groundling.errors import UserError
 
-    if vectors is not None and unseen_language:
-        raise UserError("--unseen-language goes with a run, not with --vectors")
+    questions = {
+        "--unseen-language": unseen_language,
+        "--consistency": consistency,
+        "--translate-to": translate_to,
+        "--by-origin": by_origin,
+    }
+    asked = [name for name, value in questions.items() if value]
+    if vectors is not None and asked:
+        raise UserError(f"{asked[0]} goes with a run, not with --vectors")
+    if len(asked) > 1:
+        raise UserError(f"{asked[0]} and {asked[1]} are two questions; ask one at a time")
+    if source is not None and not (consistency or translate_to):
+        raise UserError("--source goes with --consistency or --translate-to")
+    if consistency not in (None, "average", "learned"):
+        raise UserError(f'--consistency: "{consistency}" is not average or learned')
     if vectors is not None and run is None:
         if owners is None:
             raise UserError("--vectors needs --owners O.npy, the row of each caption's picture")
@@ -72,6 +108,12 @@ def evaluate(
 
         result = evaluate_unseen(run, unseen_language, split, captions, corpus, data, device, folds)
         return print_json(result) if as_json else _show_unseen(result)
+    if consistency or translate_to or by_origin:
+        from groundling.cli import evaluate_translations
+
+        common = {"split": split, "captions": captions, "corpus": corpus, "data": data, "device": device}
+        answer = evaluate_translations.ask(run, consistency, translate_to, source, {**common, "folds": folds})
+        return print_json(answer) if as_json else evaluate_translations.show(answer)
     from groundling.report.run_report import evaluate_run
 
     result, page = evaluate_run(run, split, captions, corpus, data, device, folds=folds)

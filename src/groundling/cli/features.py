@@ -11,12 +11,17 @@ from groundling.cli.output import AsJson, Data, print_json, warn_of_skipped
 
 def features(
     corpus: Annotated[str, typer.Argument(help="A corpus by name, a corpus folder, or a captions table.")],
-    backbone: Annotated[str, typer.Option(help="The frozen picture network.")] = "efficientnet-lite0",
+    backbone: Annotated[
+        str, typer.Option(help="The frozen picture network, by name; hf:NAME or hf:FOLDER.")
+    ] = "efficientnet-lite0",
     size: Annotated[int | None, typer.Option(help="Pixels per side; the backbone's own when left out.")] = None,
     whole: Annotated[
         bool, typer.Option("--whole", help="The whole picture rather than its centre (for drawings).")
     ] = False,
     mirror: Annotated[bool, typer.Option("--mirror", help="Average with the features of the mirror image.")] = False,
+    crops: Annotated[
+        int, typer.Option(help="10: average over the four corners, the centre and their mirror images.")
+    ] = 1,
     split: Annotated[str | None, typer.Option(help="For emoji: concept (default) or artist.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first unreadable picture.")] = False,
     out: Annotated[
@@ -30,9 +35,8 @@ def features(
     from groundling.settings import FeatureSettings, check
     from groundling.vision.from_settings import corpus_features, save_array
 
-    settings = check(
-        FeatureSettings, {"backbone": backbone, "size": size, "mirror": mirror, "crop": not whole}, "features"
-    )
+    chosen = {"backbone": backbone, "size": size, "mirror": mirror, "crop": not whole, "crops": crops}
+    settings = check(FeatureSettings, chosen, "features")
     loaded = catalogue.load(corpus, data=data, split=split)
     started = time.monotonic()
     vectors, usable = corpus_features(loaded, settings, strict=strict)

@@ -1,5 +1,6 @@
 """A model on one split of a corpus: recalls by language and direction, and the rank of every query."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from groundling.errors import UserError
 from groundling.evaluation.folds import fold_ranks, fold_recalls, parts
 from groundling.evaluation.ranks import Ranks
 from groundling.evaluation.recalls import mean_over_languages
-from groundling.evaluation.scores import SCORES
+from groundling.evaluation.scores import SCORES, Score
 from groundling.files import atomic_path
 from groundling.model import Model
 
@@ -68,11 +69,20 @@ def evaluate_model(
     corpus = check_queries(part.corpus, split, captions or model.recipe.evaluation.captions, folds)
     pictures = model.encode_features(part.features)
     vectors = model.encode_text(corpus.texts, corpus.languages.tolist())
-    by_language, languages, score = {}, {}, SCORES[model.system.similarity]
+    score = SCORES[model.system.similarity]
+    result, by_language = measure(corpus, pictures, lambda code: vectors[corpus.languages == code], split, folds, score)
+    return Evaluated(result, by_language, corpus, pictures, vectors, folds, model.system.similarity)
+
+
+def measure(
+    corpus: Corpus, pictures: Vectors, captions: Callable[[str], Vectors], split: str, folds: int, score: Score
+) -> tuple[dict[str, Any], dict[str, Ranks]]:
+    """The result of these queries and the ranks of each; `captions` gives the vectors of those of one language."""
+    by_language, languages = {}, {}
     for code in sorted(corpus.all_languages()):
-        rows = corpus.languages == code
-        by_language[code] = fold_ranks(pictures, vectors[rows], corpus.owners[rows], folds, score=score)
-        languages[code] = fold_recalls(by_language[code], corpus.owners[rows], folds)
+        owners = corpus.owners[corpus.languages == code]
+        by_language[code] = fold_ranks(pictures, captions(code), owners, folds, score=score)
+        languages[code] = fold_recalls(by_language[code], owners, folds)
     gallery = len(corpus.pictures) // folds
     result = {
         "corpus": corpus.name,
@@ -84,7 +94,7 @@ def evaluate_model(
         "mean": mean_over_languages(languages),
         "chance": {f"R@{k}": min(100.0, 100.0 * k / gallery) for k in (1, 5, 10)},  # text→image
     }
-    return Evaluated(result, by_language, corpus, pictures, vectors, folds, model.system.similarity)
+    return result, by_language
 
 
 def check_queries(corpus: Corpus, split: str, captions: str | None, folds: int) -> Corpus:

@@ -1,0 +1,176 @@
+"""A run asked in several languages at once: each query together with its translations."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from groundling.corpus import Corpus
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.evaluation.consistency import Average, Combination, Combined
+from groundling.evaluation.consistency_training import Queries, learn
+from groundling.evaluation.models import measure
+from groundling.evaluation.opened import Opened, open_run
+from groundling.evaluation.query_translations import COMPARABLE, OWN, Translations, find_translations
+from groundling.evaluation.scores import SCORES
+from groundling.model import Model, Vectors
+
+How = Literal["average", "learned"]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Versions:
+    """Queries with all their versions, each different text encoded once.
+
+    Attributes:
+        corpus: the queries.
+        pictures: vectors of all pictures.
+        table: vectors of all texts; the last row is zeros.
+        places: for each query and language a row of the table; the last row where there is no translation.
+    """
+
+    corpus: Corpus
+    pictures: Vectors
+    table: Vectors
+    places: Integers
+
+    def packed(self, code: str) -> Vectors:
+        """[queries of one language, languages · d]"""
+        places = self.places[self.corpus.languages == code]
+        return self.table[places].reshape(len(places), -1)
+
+    def alone(self, code: str, languages: list[str]) -> Vectors:
+        """[queries of one language, d]: without their translations."""
+        return self.table[self.places[self.corpus.languages == code, languages.index(code)]]
+
+
+def evaluate_consistency(
+    folder: Path,
+    how: How,
+    source: str = OWN,
+    split: str = "test",
+    captions: str | None = None,
+    corpus: str | None = None,
+    data: Path | None = None,
+    device: str = "auto",
+    folds: int | None = None,
+) -> dict[str, Any]:
+    """An evaluation, as of `evaluate_model`, of every query together with its translations, and `alone` without them.
+
+    "learned" learns on the dev split how much to make of each language. `consistency` says how, from which source, and
+    for each language what share of its queries has a translation to at least one other. The run's folder is left as it
+    is.
+    """
+    opened = open_run(folder, corpus, data, device)
+    if how == "learned" and split == "dev":
+        raise UserError("--consistency learned learns on the dev split; measure it on another one")
+    part = opened.dataset.split(split)
+    queries, parts = opened.queries(part.corpus, split, captions, folds)
+    kept = part.corpus.is_query(captions or opened.model.recipe.evaluation.captions)
+    known = sorted(set(opened.trained) | set(queries.all_languages()))
+    found = find_translations(part.corpus, known, source, data, opened.model.device.type)
+    languages = _spoken(found, kept, known)
+    versions = _versions(opened.model, part, queries, kept, found, known, languages)
+    shares = _shares(versions, languages)
+    if not any(shares.values()):
+        raise UserError(
+            f"{found.source}: no {split} caption of corpus {queries.name} has a translation there; "
+            "give one that has, as --source"
+        )
+    facts: dict[str, Any] = {"how": how, "source": found.source, "languages": languages, "translated": shares}
+    if source == COMPARABLE:
+        facts["upper_bound"] = True
+    combination: Combination = Average(len(languages))
+    if how == "learned":
+        combination, learning = _learned(opened, captions, known, languages, source, data)
+        facts |= learning
+    base = SCORES[opened.model.system.similarity]
+    together = Combined(base, combination, len(languages))
+    result, _ = measure(queries, versions.pictures, versions.packed, split, parts, together)
+    alone, _ = measure(queries, versions.pictures, lambda code: versions.alone(code, languages), split, parts, base)
+    return {
+        **result,
+        "consistency": facts,
+        "alone": {key: alone[key] for key in ("languages", "mean")},
+        "skipped": list(opened.dataset.skipped),
+    }
+
+
+def _spoken(found: Translations, kept: npt.NDArray[np.bool_], known: list[str]) -> list[str]:
+    """The languages that any query has a version in."""
+    there = np.zeros(len(known), dtype=bool)
+    for versions, asks in zip(found.texts, kept, strict=True):
+        if asks:
+            there |= [text is not None for text in versions]
+    return [code for code, spoken in zip(known, there, strict=True) if spoken]
+
+
+def _versions(
+    model: Model,
+    part: Dataset,
+    queries: Corpus,
+    kept: npt.NDArray[np.bool_],
+    found: Translations,
+    known: list[str],
+    languages: list[str],
+) -> Versions:
+    columns = [(column, code) for column, code in enumerate(known) if code in languages]
+    rows: dict[tuple[str, str], int] = {}
+    places = []
+    for versions, asks in zip(found.texts, kept, strict=True):
+        if asks:
+            pairs = [(code, versions[column]) for column, code in columns]
+            places.append([-1 if text is None else rows.setdefault((code, text), len(rows)) for code, text in pairs])
+    encoded = model.encode_text([text for _, text in rows], [code for code, _ in rows])
+    table = np.concatenate([encoded, np.zeros_like(encoded[:1])])
+    return Versions(queries, model.encode_features(part.features), table, np.array(places, dtype=np.int64))
+
+
+def _shares(versions: Versions, languages: list[str]) -> dict[str, float]:
+    """For each language the share of its queries, in percent, with at least one translation."""
+    more = (versions.places >= 0).sum(axis=1) > 1
+    codes = versions.corpus.languages
+    return {code: 100 * float(more[codes == code].mean()) for code in languages if (codes == code).any()}
+
+
+def _learned(
+    opened: Opened, captions: str | None, known: list[str], languages: list[str], source: str, data: Path | None
+) -> tuple[Combination, dict[str, Any]]:
+    """What the dev queries that have a translation teach."""
+    part = opened.dataset.split("dev")
+    queries, _ = opened.queries(part.corpus, "dev", captions, 1)
+    kept = part.corpus.is_query(captions or opened.model.recipe.evaluation.captions)
+    found = find_translations(part.corpus, known, source, data, opened.model.device.type)
+    versions = _versions(opened.model, part, queries, kept, found, known, languages)
+    translated = (versions.places >= 0).sum(axis=1) > 1
+    groups = []
+    for code in sorted(queries.all_languages()):
+        chosen = translated & (queries.languages == code)
+        if chosen.any():
+            rows = versions.table[versions.places[chosen]].reshape(int(chosen.sum()), -1)
+            owners = torch.from_numpy(queries.owners[chosen])
+            groups.append(Queries(_on(rows, opened.model), owners.to(opened.model.device)))
+    if not groups:
+        raise UserError(
+            f"{found.source}: no dev caption of corpus {queries.name} has a translation there to learn from; "
+            "use --consistency average"
+        )
+    base = SCORES[opened.model.system.similarity]
+    learned, losses = learn(base, _on(versions.pictures, opened.model), groups, len(languages))
+    importance = dict(zip(languages, learned.importance(), strict=True))
+    learning = {
+        "parameters": learned.parameters,
+        "learned_from": sum(len(group.owners) for group in groups),
+        "loss": [losses[0], losses[-1]],
+        "importance": importance,
+    }
+    return learned, learning
+
+
+def _on(vectors: Vectors, model: Model) -> torch.Tensor:
+    return torch.from_numpy(vectors).to(model.device)

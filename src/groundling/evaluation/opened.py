@@ -1,0 +1,52 @@
+"""A run and a corpus to ask it about: its own, or another one."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from groundling.corpus import Corpus
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.evaluation.models import check_queries, measure
+from groundling.evaluation.scores import SCORES
+from groundling.evaluation.unseen import trained_languages
+from groundling.model import Model, Vectors
+from groundling.run import Run
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What every question about a run begins with."""
+
+    run: Run
+    model: Model
+    dataset: Dataset
+
+    @property
+    def trained(self) -> list[str]:
+        return trained_languages(self.run, self.model)
+
+    def queries(self, part: Corpus, split: str, captions: str | None, folds: int | None) -> tuple[Corpus, int]:
+        """The captions of a split that ask, and the number of folds, as the recipe has them unless told."""
+        settings = self.model.recipe.evaluation
+        folds = folds or settings.folds
+        return check_queries(part, split, captions or settings.captions, folds), folds
+
+    def measure(self, asked: Corpus, pictures: Vectors, vectors: Vectors, split: str, folds: int) -> dict[str, Any]:
+        """The result of captions with these vectors."""
+        score = SCORES[self.model.system.similarity]
+        return measure(asked, pictures, lambda code: vectors[asked.languages == code], split, folds, score)[0]
+
+
+def open_run(folder: Path, corpus: str | None, data: Path | None, device: str, every_language: bool = False) -> Opened:
+    """A run with its own corpus or another; with `every_language`, also captions in those it was not trained on."""
+    run, model = Run.open(folder), Model.load(folder, device)
+    source = model.recipe.corpus
+    if every_language:
+        source = source.model_copy(update={"languages": None})
+    if corpus is not None:
+        source = source.model_copy(update={"name": corpus, "split": None})
+    opened = Opened(run, model, Dataset.load(source, model.recipe.features, data))
+    if not opened.trained:
+        raise UserError(f"{folder}: finish this run before it is asked about translations")
+    return opened

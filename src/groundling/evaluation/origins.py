@@ -1,0 +1,43 @@
+"""People's sentences, their translations and a machine's, each asked by itself (Burns et al. 2020, Table 17)."""
+
+from pathlib import Path
+from typing import Any
+
+from groundling.corpus import ORIGINS
+from groundling.errors import UserError
+from groundling.evaluation.opened import open_run
+
+
+def evaluate_by_origin(
+    folder: Path,
+    split: str = "test",
+    captions: str | None = None,
+    corpus: str | None = None,
+    data: Path | None = None,
+    device: str = "auto",
+    folds: int | None = None,
+) -> dict[str, Any]:
+    """One result, as of `evaluate_model`, for each origin that captions of the split have.
+
+    Captions of other origins neither ask nor compete: the sentences of each are a test set of their own, with all
+    pictures of the split. The run's folder is left as it is.
+    """
+    opened = open_run(folder, corpus, data, device)
+    part = opened.dataset.split(split)
+    if not len(part.corpus):
+        raise UserError(f'corpus {part.corpus.name} has no captions in split "{split}"')
+    pictures = opened.model.encode_features(part.features)
+    origins = {}
+    for origin in ORIGINS:
+        chosen = part.corpus.keep_captions(part.corpus.origins == origin)
+        if len(chosen):
+            asked, parts = opened.queries(chosen, split, captions, folds)
+            vectors = opened.model.encode_text(asked.texts, asked.languages.tolist())
+            origins[origin] = opened.measure(asked, pictures, vectors, split, parts)
+    return {
+        "corpus": part.corpus.name,
+        "split": split,
+        "pictures": len(part.corpus.pictures),
+        "origins": origins,
+        "skipped": list(opened.dataset.skipped),
+    }

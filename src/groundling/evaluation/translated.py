@@ -1,0 +1,61 @@
+"""Queries that are translated first, and asked in the one language that a model knows ("Trans. to En")."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groundling.errors import UserError
+from groundling.evaluation.opened import open_run
+from groundling.evaluation.query_translations import find_translations
+
+ENOUGH = 0.9  # of a language's captions
+
+
+def evaluate_translated(
+    folder: Path,
+    target: str,
+    source: str,
+    split: str = "test",
+    captions: str | None = None,
+    corpus: str | None = None,
+    data: Path | None = None,
+    device: str = "auto",
+    folds: int | None = None,
+) -> dict[str, Any]:
+    """An evaluation, as of `evaluate_model`, of the captions of every language of the corpus translated to `target`.
+
+    Captions in `target` itself are asked as they are. What has no translation is left out; `untranslated` counts it by
+    language. A language of which less than `ENOUGH` is translated is left out altogether: the fewer captions compete,
+    the better a model looks. The run's folder is left as it is.
+    """
+    opened = open_run(folder, corpus, data, device, every_language=True)
+    if target not in opened.trained:
+        raise UserError(f'{folder} was trained on {", ".join(opened.trained)}; it cannot be asked in "{target}"')
+    part = opened.dataset.split(split)
+    queries, parts = opened.queries(part.corpus, split, captions, folds)
+    kept = part.corpus.is_query(captions or opened.model.recipe.evaluation.captions)
+    found = find_translations(part.corpus, [target], source, data, opened.model.device.type)
+    texts = [versions[0] for versions, asks in zip(found.texts, kept, strict=True) if asks]
+    there = np.array([text is not None for text in texts])
+    for code in queries.all_languages():
+        if there[queries.languages == code].mean() < ENOUGH:
+            there &= queries.languages != code
+    missing = {code: int((~there & (queries.languages == code)).sum()) for code in sorted(queries.all_languages())}
+    told = [text or "" for text, asks in zip(texts, there, strict=True) if asks]
+    asked = replace(queries.keep_captions(there), texts=told)
+    if not (asked.languages != target).any():
+        raise UserError(
+            f'{found.source}: translates to "{target}" less than {ENOUGH:.0%} of the {split} captions of each language '
+            f"of corpus {asked.name}; give another --source"
+        )
+    pictures = opened.model.encode_features(part.features)
+    result = opened.measure(asked, pictures, opened.model.encode_text(asked.texts, target), split, parts)
+    return {
+        **result,
+        "translated_to": target,
+        "source": found.source,
+        "untranslated": {code: count for code, count in missing.items() if count},
+        "skipped": list(opened.dataset.skipped),
+    }
