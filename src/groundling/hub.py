@@ -29,7 +29,7 @@ def model_folder(name: str, files: Sequence[str], what: str, article: str = "a")
     """
     folder = Path(name).expanduser()
     if not folder.is_dir():
-        folder = _download(name, files, what, article)
+        folder = download(name, files, what, article)
     if not (folder / "config.json").exists():
         raise UserError(f"{name}: no {what} is there (a folder with config.json and model.safetensors is one)")
     if not any(folder.glob("*.safetensors")):
@@ -48,7 +48,8 @@ def quiet() -> None:
     logging.disable_progress_bar()
 
 
-def _download(name: str, files: Sequence[str], what: str, article: str) -> Path:
+def download(name: str, files: Sequence[str], what: str, article: str = "a") -> Path:
+    """A snapshot of these files of a model on the hub."""
     if name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise UserError(f"{name}: no such folder")
     try:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from groundling.batches.data import TrainingData
 from groundling.batches.pairs import CaptionPairs
+from groundling.batches.position import Position
 from groundling.batches.sampler import Batch
 from groundling.batches.stream import Stream
 from groundling.errors import UserError, did_you_mean
@@ -18,7 +19,7 @@ from groundling.errors import UserError, did_you_mean
 Rows = npt.NDArray[np.int64]
 
 
-class BaseLanguageSampler:
+class BaseLanguageSampler(Position):
     """Batches of the kind "base": captions, pictures, then for each other language of the step captions in the base
     language and captions in the other one that describe the same pictures.
 
@@ -62,16 +63,6 @@ class BaseLanguageSampler:
         places = self.streams[stream].batch(self.drawn[stream])
         self.drawn[stream] += 1
         return places
-
-    @property
-    def state(self) -> list[int]:
-        return list(self.drawn)
-
-    @state.setter
-    def state(self, drawn: list[int]) -> None:
-        if len(drawn) != len(self.streams):
-            raise ValueError("this position belongs to another sampler")
-        self.drawn = list(drawn)
 
     def epoch(self) -> float:
         """How often the captions of the base language have been gone through."""

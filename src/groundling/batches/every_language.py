@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.batches.data import TrainingData
+from groundling.batches.position import Position
 from groundling.batches.sampler import Batch
 from groundling.batches.stream import Stream
 
@@ -17,7 +18,7 @@ Rows = npt.NDArray[np.int64]
 EMPTY = -1
 
 
-class EveryLanguageSampler:
+class EveryLanguageSampler(Position):
     """Batches of pictures, then for each language (in the order of `data.codes`) `sentences` lines of captions.
 
     An empty place is −1. The batches of the first `align_epochs` passes are of the kind "align", all others of the kind
@@ -42,17 +43,17 @@ class EveryLanguageSampler:
         self.counts = np.bincount(group, minlength=groups)
         self.stream = Stream(len(self.pictures), batch_size, self._lengths, [seed, 0], pool)
         self.align_steps = round(align_epochs * self.stream.per_epoch)
-        self.drawn = 0
+        self.drawn = [0]
         self._chosen: tuple[int, Rows] = (-1, np.empty((0, 0, 0), dtype=np.int64))
 
     def batch(self, step: int) -> Batch:
         """The next batch; `state` is the place between two of them."""
-        number = self.drawn // self.stream.per_epoch
+        number = self.drawn[0] // self.stream.per_epoch
         if self._chosen[0] != number:
             self._chosen = (number, self._draw(number))
-        kind = "align" if self.drawn < self.align_steps else "every"
-        places = self.stream.batch(self.drawn)
-        self.drawn += 1
+        kind = "align" if self.drawn[0] < self.align_steps else "every"
+        places = self.stream.batch(self.drawn[0])
+        self.drawn[0] += 1
         captions = self._chosen[1][:, :, places]
         rows = np.concatenate([self.pictures[None, places], captions.reshape(-1, len(places))])
         return Batch(kind, rows, int(self._sizes(captions).max()))
@@ -78,16 +79,6 @@ class EveryLanguageSampler:
         longest: Rows = self._sizes(self._chosen[1][:, :, places]).max(axis=(0, 1))
         return longest
 
-    @property
-    def state(self) -> list[int]:
-        return [self.drawn]
-
-    @state.setter
-    def state(self, drawn: list[int]) -> None:
-        if len(drawn) != 1:
-            raise ValueError("this position belongs to another sampler")
-        self.drawn = drawn[0]
-
     def epoch(self) -> float:
         """How often the pictures have been gone through."""
-        return self.drawn / self.stream.per_epoch
+        return self.drawn[0] / self.stream.per_epoch

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.batches.data import TrainingData
+from groundling.batches.position import Position
 from groundling.batches.sampler import Batch
 from groundling.batches.stream import Stream
 from groundling.errors import UserError
@@ -16,7 +17,7 @@ from groundling.errors import UserError
 Rows = npt.NDArray[np.int64]
 
 
-class PivotSampler:
+class PivotSampler(Position):
     """Batches of the kind "pivot": pictures, then for each language (in the order of `data.codes`) a caption of each.
 
     Pictures that lack a language are left out. Batch k is a pure function of the seed and k.
@@ -38,16 +39,16 @@ class PivotSampler:
         ]
         self.captions_per_picture = float(captions[:, self.pictures].mean())  # in one language
         self.stream = Stream(len(self.pictures), batch_size, self._lengths, [seed, 0], pool)
-        self.drawn = 0
+        self.drawn = [0]
         self._chosen: tuple[int, Rows] = (-1, np.empty((0, 0), dtype=np.int64))
 
     def batch(self, step: int) -> Batch:
         """The next batch; `state` is the place between two of them."""
-        number = self.drawn // self.stream.per_epoch
+        number = self.drawn[0] // self.stream.per_epoch
         if self._chosen[0] != number:
             self._chosen = (number, np.stack([turns.captions(number) for turns in self.languages]))
-        places = self.stream.batch(self.drawn)
-        self.drawn += 1
+        places = self.stream.batch(self.drawn[0])
+        self.drawn[0] += 1
         captions = self._chosen[1][:, places]
         rows = np.concatenate([self.pictures[None, places], captions])
         return Batch("pivot", rows, int(self.data.lengths[captions].max()))
@@ -57,19 +58,9 @@ class PivotSampler:
         longest: Rows = self.data.lengths[self._chosen[1][:, places]].max(axis=0)
         return longest
 
-    @property
-    def state(self) -> list[int]:
-        return [self.drawn]
-
-    @state.setter
-    def state(self, drawn: list[int]) -> None:
-        if len(drawn) != 1:
-            raise ValueError("this position belongs to another sampler")
-        self.drawn = drawn[0]
-
     def epoch(self) -> float:
         """How often the captions have been gone through, all languages together: five to a picture take five passes."""
-        return self.drawn / self.stream.per_epoch / self.captions_per_picture
+        return self.drawn[0] / self.stream.per_epoch / self.captions_per_picture
 
 
 class _Turns:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from groundling.batches.data import TrainingData
 from groundling.batches.pairs import CaptionPairs
+from groundling.batches.position import Position
 from groundling.batches.stream import Stream
 from groundling.errors import UserError
 
@@ -64,7 +65,7 @@ class Sampler(Protocol):
     def epoch(self) -> float: ...
 
 
-class LanguageSampler:
+class LanguageSampler(Position):
     """Seed 002, Figure 2: with probability p a batch of one language, drawn evenly, against its pictures; otherwise a
     batch of caption pairs across languages.
 
@@ -112,16 +113,6 @@ class LanguageSampler:
         swap = choice.random(len(first)) < 0.5  # both languages of a pair stand on either side
         rows = np.stack([np.where(swap, second, first), np.where(swap, first, second)])
         return Batch("caption", rows, int(self.data.lengths[rows].max()))
-
-    @property
-    def state(self) -> list[int]:
-        return list(self.drawn)
-
-    @state.setter
-    def state(self, drawn: list[int]) -> None:
-        if len(drawn) != len(self.streams):
-            raise ValueError("this position belongs to another sampler")
-        self.drawn = list(drawn)
 
     def epoch(self) -> float:
         """How often the captions have been gone through, on average over the languages."""

@@ -33,17 +33,7 @@ def model_folder(name: str) -> Path:
         raise UserError(
             f"{name}: neither the folder of a run or of a pretrained model, nor a name on the hub (OWNER/MODEL)"
         )
-    try:
-        from huggingface_hub import snapshot_download
-    except ImportError:
-        raise hub.needs(WHAT) from None
-    try:
-        return Path(snapshot_download(name, allow_patterns=list(FILES)))
-    except Exception as error:  # the hub's own errors, and those of every network library below it
-        raise UserError(
-            f'model "{name}" is not a folder and cannot be had from the hub ({hub.first_line(error)}); give the folder '
-            "of a copy"
-        ) from None
+    return hub.download(name, FILES, WHAT)
 
 
 def read(kind: Any, folder: Path, name: str, **options: Any) -> Any:
