@@ -104,6 +104,19 @@ def test_the_loss_is_that_of_sides_encoded_one_by_one(name: str, step: int) -> N
         assert torch.allclose(loss_of(system, towers, data, kind, rows, step), expected, atol=1e-5), kind
 
 
+def test_pairs_that_match_in_truth_can_be_spared() -> None:
+    plain, towers, data = assembled({**LIWE, "margin": 3.0, "hard_rate": 0.0, "pair_hard_rate": 0.0})
+    sparing = systems.make({**LIWE, "margin": 3.0, "hard_rate": 0.0, "pair_hard_rate": 0.0, "spare_positives": True})
+    alone, twice = [[0], [0]], [[0, 0], [0, 0]]  # a caption with its picture; the same one once more
+    assert loss_of(plain, towers, data, "picture", twice, 0) > 1
+    assert (
+        loss_of(sparing, towers, data, "picture", twice, 0) == loss_of(sparing, towers, data, "picture", alone, 0) == 0
+    )
+    pairs, mixed = [[0, 0], [1, 1]], [[0, 2], [1, 3]]  # of one picture; of two
+    assert loss_of(sparing, towers, data, "caption", pairs, 0) == 0
+    assert loss_of(sparing, towers, data, "caption", mixed, 0) == loss_of(plain, towers, data, "caption", mixed, 0) > 0
+
+
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_parameter_learns_from_a_step(name: str) -> None:
     system, towers, data = assembled(VARIANTS[name])

@@ -26,6 +26,7 @@ class TrainingData:
         device_owners, device_texts: [captions] on the device, the picture and a number for the text of each caption, by
             which pairs that match in truth can be told.
         features: [pictures, dim] float32 on the device.
+        classes: [captions] on the device, for statements that are judged: the place of the label in LABELS.
     """
 
     ids: Tensor
@@ -38,11 +39,17 @@ class TrainingData:
     languages: npt.NDArray[np.int64]
     codes: Sequence[str]
     spellings: Tensor | None = None
+    classes: Tensor | None = None
 
     def captions(self, rows: Tensor, longest: int) -> tuple[Tensor, Tensor]:
         """What a text tower reads: entries [n, longest] (or, spelled out, [n, longest, letters]) and lengths [n]."""
         ids = self.ids[rows, :longest]
         return (ids if self.spellings is None else self.spellings[ids.long()]), self.device_lengths[rows]
+
+    def alike(self, captions: Tensor, others: Tensor) -> Tensor:
+        """[n, m] whether two captions match in truth: they are of one picture, or say the same word for word."""
+        same_picture = self.device_owners[captions][:, None] == self.device_owners[others][None, :]
+        return same_picture | (self.device_texts[captions][:, None] == self.device_texts[others][None, :])
 
     @staticmethod
     def outline(corpus: Corpus) -> "TrainingData":
@@ -63,7 +70,11 @@ class TrainingData:
 
     @staticmethod
     def build(
-        corpus: Corpus, features: npt.NDArray[np.float32], tokeniser: Tokeniser, device: torch.device
+        corpus: Corpus,
+        features: npt.NDArray[np.float32],
+        tokeniser: Tokeniser,
+        device: torch.device,
+        classes: npt.NDArray[np.int64] | None = None,
     ) -> "TrainingData":
         tokens = tokeniser.encode(corpus.texts, corpus.languages.tolist())
         codes, languages = np.unique(corpus.languages, return_inverse=True)
@@ -79,4 +90,5 @@ class TrainingData:
             languages=languages.astype(np.int64),
             codes=codes.tolist(),
             spellings=None if tokens.spellings is None else torch.from_numpy(tokens.spellings).to(device),
+            classes=None if classes is None else torch.from_numpy(classes).to(device),
         )

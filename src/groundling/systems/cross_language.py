@@ -43,6 +43,9 @@ class CrossLanguageSettings(Settings):
         0.5, ge=0, lt=1, description="share of the steps spent on caption pairs (sampling: lessons)"
     )
     caption_pairs_after: int = Field(1000, ge=0, description="steps before caption pairs start (sampling: lessons)")
+    spare_positives: bool = Field(
+        False, description="a wrong pair of a batch that is right in truth (same picture, or same text) costs nothing"
+    )
 
 
 class CrossLanguage(System):
@@ -71,8 +74,15 @@ class CrossLanguage(System):
         with torch.autocast(vectors[0].device.type, enabled=False):  # in bf16 scores within .004 are one
             losses = []
             if pictures is not None:
-                losses.append(hardening_hinges(vectors[0] @ pictures.T, batch.step, own.hard_rate, own.margin))
-                vectors = vectors[1:]
-            for left, right in zip(vectors[::2], vectors[1::2], strict=True):
-                losses.append(hardening_hinges(left @ right.T, batch.step, own.pair_hard_rate, own.margin))
+                spared = self.spared(data, captions[0], captions[0])  # column j: the picture of caption j
+                scores = vectors[0] @ pictures.T
+                losses.append(hardening_hinges(scores, batch.step, own.hard_rate, own.margin, spared))
+                captions, vectors = captions[1:], vectors[1:]
+            for place in range(0, len(vectors), 2):
+                spared = self.spared(data, captions[place], captions[place + 1])
+                scores = vectors[place] @ vectors[place + 1].T
+                losses.append(hardening_hinges(scores, batch.step, own.pair_hard_rate, own.margin, spared))
             return torch.stack(losses).sum()
+
+    def spared(self, data: TrainingData, captions: Tensor, others: Tensor) -> Tensor | None:
+        return data.alike(captions, others) if self.settings.spare_positives else None

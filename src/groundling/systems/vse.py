@@ -94,8 +94,5 @@ class VSE(System):
         """Pairs (row, column) that match in truth: of one picture, or with a caption that says the same."""
         if not self.settings.spare_positives:
             return None
-        owners, texts = data.device_owners, data.device_texts
         # Against pictures, column j stands for the picture of caption j, so its text is caption j's text.
-        others = captions if kind == "picture" else partners
-        same_picture = owners[captions][:, None] == owners[others][None, :]
-        return same_picture | (texts[captions][:, None] == texts[others][None, :])
+        return data.alike(captions, captions if kind == "picture" else partners)
