@@ -117,6 +117,18 @@ def test_pairs_that_match_in_truth_can_be_spared() -> None:
     assert loss_of(sparing, towers, data, "caption", mixed, 0) == loss_of(plain, towers, data, "caption", mixed, 0) > 0
 
 
+def test_languages_that_take_turns_are_as_old_as_their_own_steps() -> None:
+    own = {**LIWE, "margin": 0.3, "caption_pairs_after": 10}
+    one_base, towers, data = assembled(own)
+    turns = systems.make({**own, "sampling": "lessons"})
+    pictures, pairs = [[0, 2, 4], [0, 1, 2]], [[4, 0, 2], [5, 1, 3]]
+    for kind, rows, start in (("picture", pictures, 0), ("caption", pairs, 10)):
+        for age in (0, 3, 30):
+            step = start + 2 * age  # of two languages
+            assert loss_of(turns, towers, data, kind, rows, step) == loss_of(one_base, towers, data, kind, rows, age)
+    assert loss_of(turns, towers, data, "caption", pairs, 4) == loss_of(turns, towers, data, "caption", pairs, 10)
+
+
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_parameter_learns_from_a_step(name: str) -> None:
     system, towers, data = assembled(VARIANTS[name])

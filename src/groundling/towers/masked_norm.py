@@ -17,7 +17,7 @@ class MaskedBatchNorm(nn.Module):
     With `renormalise` (batch renormalisation, Ioffe 2017) entries are normalised in training as they will be later, by
     the running statistics, while gradients still flow through those of the batch. It is for batches that are not all
     alike: one language each, say, whose letters have statistics of their own. Corrections grow with the first steps,
-    until the running statistics mean something.
+    until the running statistics mean something; these change slowly, so as not to be those of the last few languages.
     """
 
     running_mean: Tensor
@@ -25,10 +25,11 @@ class MaskedBatchNorm(nn.Module):
     steps: Tensor
 
     def __init__(
-        self, dimensions: int, momentum: float = 0.1, epsilon: float = 1e-5, renormalise: bool = False
+        self, dimensions: int, momentum: float | None = None, epsilon: float = 1e-5, renormalise: bool = False
     ) -> None:
         super().__init__()
-        self.momentum, self.epsilon, self.renormalise = momentum, epsilon, renormalise
+        self.momentum = (0.01 if renormalise else 0.1) if momentum is None else momentum
+        self.epsilon, self.renormalise = epsilon, renormalise
         self.weight = nn.Parameter(torch.ones(dimensions))
         self.bias = nn.Parameter(torch.zeros(dimensions))
         self.register_buffer("running_mean", torch.zeros(dimensions))

@@ -36,7 +36,7 @@ class EagerStep:
         return self.compute(batch, torch.from_numpy(batch.rows).to(self.device, non_blocking=True))
 
     def compute(self, batch: Batch, rows: Tensor) -> Tensor:
-        """From rows on the device to updated weights; gradients must be zero or absent."""
+        """From rows on the device to updated weights; gradients must be absent."""
         with autocast(self.device, self.precision):
             placed = DeviceBatch(batch.kind, rows, batch.longest, self.step)
             loss = self.system.loss(self.towers, self.data, placed)
@@ -51,7 +51,8 @@ class GraphStep:
 
     A small recurrent model spends most of an eager step launching kernels; a replay launches all of them at once. The
     first batch of a kind and length runs eagerly (it warms up the libraries), the second is recorded, all later ones
-    are replayed from the same buffers.
+    are replayed from the same buffers. Gradients are made anew in every step, as in the plain one: what a batch does not
+    touch, such as pictures in a batch of caption pairs, has none and stays as it is.
     """
 
     def __init__(self, eager: EagerStep) -> None:
@@ -80,7 +81,7 @@ class GraphStep:
         self.stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.stream):
             rows = host.to(self.eager.device)
-            self.eager.optimiser.zero_grad(set_to_none=False)
+            self.eager.optimiser.zero_grad(set_to_none=True)
             loss = self.eager.compute(batch, rows)
         torch.cuda.current_stream().wait_stream(self.stream)
         return loss
@@ -89,7 +90,7 @@ class GraphStep:
         rows = host.to(self.eager.device)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self.pool, stream=self.stream):
-            self.eager.optimiser.zero_grad(set_to_none=False)
+            self.eager.optimiser.zero_grad(set_to_none=True)
             loss = self.eager.compute(batch, rows)
         return graph, rows, loss
 
