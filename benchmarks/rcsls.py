@@ -2,6 +2,7 @@
 
     python benchmarks/rcsls.py [--words 20000] [--dimensions 300] [--pairs 5000] [--iterations 10] [--json]
     python benchmarks/rcsls.py --memory [--words 200000]
+    python benchmarks/rcsls.py --gpu [--words 200000]   # against the matrix products that a full search would need
 
 The plain version does at each step what fastText's tool does: in batches, all inner products of the dictionary's
 words with all words of the other language (np.dot, multi-threaded BLAS), the k best by np.argpartition, objective and
@@ -133,6 +134,50 @@ def peak_memory(options: argparse.Namespace) -> dict[str, float]:
     return {"vectors_and_libraries": vectors, "peak": _peak()}
 
 
+def against_products(options: argparse.Namespace, rate: float) -> dict[str, Any]:
+    """On a GPU: all of RCSLS, against nothing but the products of dictionary words with all words, in float32.
+
+    A plain version needs these products at every step, and then has to find the largest scores in them.
+    """
+    import torch
+
+    from groundling.words.procrustes import procrustes
+    from groundling.words.rcsls import Criterion, rcsls
+
+    source, target = (vectors.cuda() for vectors in make_languages(options.words, options.dimensions, options.spectrum))
+    pairs = torch.arange(options.pairs, device="cuda")[:, None].repeat(1, 2)
+    start = procrustes(source[: options.pairs], target[: options.pairs])
+
+    def products() -> None:
+        out = torch.empty(512, options.words, device="cuda")
+        for _ in range(options.iterations + 1):
+            for queries, candidates in ((source[: options.pairs], target), (target[: options.pairs], source)):
+                for part in queries.split(512):
+                    torch.matmul(part, candidates.T, out=out[: len(part)])
+
+    def plain() -> None:
+        for _ in range(options.iterations + 1):
+            for queries, candidates in ((source[: options.pairs], target), (target[: options.pairs], source)):
+                for part in queries.split(512):
+                    (part @ candidates.T).topk(10, dim=1)
+
+    works = {
+        "ours": lambda: rcsls(Criterion(pairs, source, target), start, options.iterations, rate),
+        "products": products,
+        "products_and_topk": plain,
+    }
+    seconds: dict[str, float] = {}
+    for number in range(options.rounds + 1):  # the first round warms up
+        for name, work in works.items():
+            torch.cuda.synchronize()
+            began = time.perf_counter()
+            work()
+            torch.cuda.synchronize()
+            took = time.perf_counter() - began
+            seconds[name] = took if number < 2 else min(seconds[name], took)
+    return {"learning_rate": rate, "seconds": seconds, "ratio": seconds["ours"] / seconds["products"]}
+
+
 def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
 
@@ -148,6 +193,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--double", action="store_true", help="time the plain version in float64, too")
     parser.add_argument("--memory", action="store_true", help="peak of memory instead of time")
+    parser.add_argument("--gpu", action="store_true", help="time on a GPU, as a ratio to the matrix products alone")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of both versions; default: all cores")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
@@ -155,11 +201,13 @@ def main() -> None:
     if os.environ.get("OPENBLAS_NUM_THREADS") != threads:  # BLAS reads it when it is loaded: start anew
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
         sys.exit(subprocess.run([sys.executable, *sys.argv], env=environment, check=False).returncode)
-    options.words = options.words or (200_000 if options.memory else 20_000)
+    options.words = options.words or (200_000 if options.memory or options.gpu else 20_000)
     options.iterations = options.iterations or (2 if options.memory else 10)
     found: dict[str, Any] = {name: getattr(options, name) for name in ("words", "dimensions", "pairs", "threads")}
     if options.memory:
         found["megabytes"] = peak_memory(options)
+    elif options.gpu:
+        found["on_a_gpu"] = [against_products(options, rate) for rate in options.rates]
     else:
         found["timings"] = [time_ratio(options, rate) for rate in options.rates]
     if options.json:
@@ -171,6 +219,9 @@ def main() -> None:
         seconds = ", ".join(f"{name} {value:.2f} s" for name, value in timing["seconds"].items())
         print(f"step size {timing['learning_rate']:g}: {seconds}; {timing['ratio']:.1f} times as fast", end="; ")
         print(f"objectives differ by {timing['largest_difference']:.1e} at most")
+    for timing in found.get("on_a_gpu", []):
+        seconds = ", ".join(f"{name} {value:.3f} s" for name, value in timing["seconds"].items())
+        print(f"step size {timing['learning_rate']:g}: {seconds}; {timing['ratio']:.2f} of the products")
     if options.memory:
         print("peak of memory: {peak:,.0f} MB ({vectors_and_libraries:,.0f} before RCSLS)".format(**found["megabytes"]))
 
