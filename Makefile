@@ -10,11 +10,11 @@ INSTALL := $(RUN)/pip install --quiet --disable-pip-version-check --constraint c
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) '.[demo,search]'
+	$(INSTALL) '.[demo,search,serve]'
 	touch $@
 
 $(VENV)/tools: $(VENV)/installed
-	$(INSTALL) '.[demo,search,milvus,hub,words,cjk,dev]'
+	$(INSTALL) '.[demo,search,serve,milvus,hub,ctranslate2,onnx,words,use,cjk,dev]'
 	touch $@
 
 demo: $(VENV)/installed  ## train a model in fifteen languages on emoji and write its report

@@ -48,7 +48,8 @@ def tables(name: str) -> list[str]:
 def read_table(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
     """The settings of a table. With `like`, those of another table, changed by what this one says.
 
-    `corpora` then puts other corpora in the place of those the other table names, `without` leaves out rows.
+    `corpora` then puts other corpora in the place of those the other table names, `without` leaves out rows, and
+    `published` has other numbers for the rows, by their names: a row that it leaves out has none.
     """
     values = read_yaml(find(name))
     if not is_table(values):
@@ -68,9 +69,26 @@ def read_table(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
     corpora = values.pop("corpora", {})
     if not isinstance(corpora, dict):
         raise UserError(f"{name}: corpora: a mapping from corpora of {like} to others is needed")
-    without = values.pop("without", [])
+    without, published = values.pop("without", []), values.pop("published", None)
     changed: dict[str, Any] = merged(_renamed(read_table(like, above), corpora), values)
-    return {**changed, "rows": _left(changed.get("rows"), without, name)} if without else changed
+    if "means" in values:  # whole: the other table's means may be over languages that this one has not
+        changed["means"] = values["means"]
+    if without:
+        changed["rows"] = _left(changed.get("rows"), without, name)
+    if published is not None:
+        changed["rows"] = _with_numbers(changed.get("rows"), published, name)
+    return changed
+
+
+def _with_numbers(rows: Any, published: Any, name: str) -> list[Any]:
+    """The rows with these published numbers instead of their own."""
+    names = [row.get("name") for row in rows or [] if isinstance(row, dict)]
+    if not isinstance(published, dict):
+        raise UserError(f"{name}: published: a mapping from rows to numbers is needed")
+    for row in published:
+        if row not in names:
+            raise UserError(f'{name}: published: no row is called "{row}"{did_you_mean(str(row), map(str, names))}')
+    return [{**row, "published": published.get(row.get("name"), {})} if isinstance(row, dict) else row for row in rows]
 
 
 def _left(rows: Any, without: Any, name: str) -> list[Any]:

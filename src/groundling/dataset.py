@@ -54,6 +54,10 @@ class Dataset:
         """The same features for a corpus of some of these pictures."""
         return replace(self, corpus=corpus, features=self.features[np.isin(self.corpus.pictures, corpus.pictures)])
 
+    def judged(self) -> "Dataset":
+        """The same with statements in the place of captions (see `Corpus.judged`)."""
+        return replace(self, corpus=self.corpus.judged())
+
     @staticmethod
     def load(corpus: CorpusSettings, features: FeatureSettings, data: Path | None = None) -> "Dataset":
         loaded = load_corpus(corpus, data)
@@ -81,7 +85,8 @@ def _listed(value: str | list[str] | None) -> list[str]:
 
 
 def _known(languages: list[str], corpus: Corpus) -> list[str]:
-    present = corpus.all_languages()
+    judged = [] if corpus.statements is None else corpus.statements.all_languages()
+    present = list(dict.fromkeys([*corpus.all_languages(), *judged]))
     for code in languages:
         if code not in present:
             raise UserError(f'corpus {corpus.name} has no captions in "{code}"{did_you_mean(code, present)}')

@@ -17,13 +17,16 @@ from torch import Tensor
 from torch.nn.functional import embedding
 
 from groundling import systems
+from groundling.corpus.entailment import LABELS
 from groundling.devices import autocast, pick_device
 from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.run import Run
 from groundling.settings import Recipe
-from groundling.systems import System, Towers
-from groundling.text import Tokeniser
+from groundling.systems import JudgingTowers, System, Towers
+from groundling.text import Tokeniser, taught
+from groundling.towers import taught as taught_towers
+from groundling.towers.cells import CellTower
 from groundling.towers.characters import CharacterTower
 from groundling.towers.similarity import picture_scores
 from groundling.towers.word_memory import WordMemory
@@ -39,12 +42,15 @@ class Model:
     ) -> None:
         self.recipe, self.system, self.tokeniser, self.device = recipe, system, tokeniser, device
         self.towers = towers.to(device).eval()
-        self.words = WordMemory(lambda spellings: spell_words(self.towers, spellings, self.device))
+        self.readers = [
+            Reader(part, Towers(text, self.towers.picture), device)
+            for part, text in zip(taught.readers(tokeniser), taught_towers.readers(self.towers.text), strict=True)
+        ]
 
     @property
     def features(self) -> int:
         """The length of the feature vectors that its pictures must have."""
-        return int(self.towers.state_dict()["picture.project.weight"].shape[1])
+        return self.system.features_in(self.towers.state_dict())
 
     @staticmethod
     def load(run: str | Path, device: str = "auto") -> "Model":
@@ -59,7 +65,7 @@ class Model:
             raise UserError(f"{opened.tokeniser_file}: not the tokeniser of a {system.name} model") from None
         try:
             weights = load_file(opened.weights_file)
-            towers = system.towers(tokeniser, features=weights["picture.project.weight"].shape[1])
+            towers = system.towers(tokeniser, features=system.features_in(weights))
             towers.load_state_dict(weights)
         except (SafetensorError, KeyError, RuntimeError) as error:
             raise UserError(
@@ -73,12 +79,19 @@ class Model:
         if len(codes) != len(texts):
             raise ValueError(f"{len(texts)} texts but {len(codes)} languages")
         if not texts:
-            return self.encode_features(np.zeros((0, self.features), dtype=np.float32))
-        tokens = self.tokeniser.encode(texts, codes)
-        ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
-        words = None if tokens.spellings is None else self.words(torch.from_numpy(tokens.spellings))
-        vectors = encode_captions(self.towers, ids, lengths, self.device, batch_size=batch_size, words=words)
-        return vectors.cpu().numpy()
+            return self.encode_features(self._no_features())
+        reader = {code: taught.reader_of(self.tokeniser, code) for code in set(codes)}
+        parts: dict[int, list[int]] = {}
+        for row, code in enumerate(codes):
+            parts.setdefault(reader[code], []).append(row)
+        vectors = [
+            self.readers[number]([texts[row] for row in rows], [codes[row] for row in rows], batch_size)
+            for number, rows in parts.items()
+        ]
+        if len(vectors) == 1:
+            return vectors[0]
+        order = np.argsort([row for rows in parts.values() for row in rows])
+        return np.concatenate(vectors)[order]
 
     def encode_features(self, features: Vectors, batch_size: int = 4096) -> Vectors:
         """[pictures, dimensions] unit vectors of pictures given by their backbone's features."""
@@ -101,9 +114,108 @@ class Model:
         Cosines, from −1 to 1, but for models trained with `similarity: order`: theirs are no cosines, nor can they be
         had from a dot product; they run from −1 up to 0, where the text says nothing that the picture lacks.
         """
+        self.check_finds()
         captions, seen = self.encode_text(texts, languages), self.encode_pictures(pictures)
         scores = picture_scores(self.system.similarity, torch.from_numpy(captions), torch.from_numpy(seen))
         return cast(Vectors, scores.numpy())
+
+    @property
+    def judges(self) -> bool:
+        """Whether it can tell if a sentence is true of a picture."""
+        return isinstance(self.towers, JudgingTowers)
+
+    def entails(self, texts: Sequence[str], pictures: Sequence[str | Path], languages: str | Sequence[str]) -> Vectors:
+        """[n, 3] probabilities that picture i contradicts, leaves open, or shows what text i says (see `LABELS`).
+
+        A picture that several texts are about is looked at once.
+        """
+        self._check_judges()
+        if len(texts) != len(pictures):
+            raise ValueError(f"{len(texts)} texts but {len(pictures)} pictures")
+        from groundling.vision.from_settings import file_features
+
+        paths = [Path(path) for path in pictures]
+        place = {path: row for row, path in enumerate(dict.fromkeys(paths))}
+        features = file_features(list(place), self.recipe.features) if place else self._no_features()
+        return self.entails_features(texts, features, languages, np.array([place[path] for path in paths], dtype=int))
+
+    def entails_features(
+        self,
+        texts: Sequence[str],
+        features: Vectors,
+        languages: str | Sequence[str],
+        owners: npt.NDArray[np.int64] | None = None,
+    ) -> Vectors:
+        """The same for pictures given by their features: row i is of text i, or row `owners[i]` where these are given.
+
+        Texts that are the same in the same language are read once.
+        """
+        self._check_judges()
+        codes = [languages] * len(texts) if isinstance(languages, str) else list(languages)
+        rows = np.arange(len(features)) if owners is None else owners
+        if not len(texts) == len(codes) == len(rows):
+            raise ValueError(f"{len(texts)} texts, {len(codes)} languages and {len(rows)} pictures")
+        if not texts:
+            return np.zeros((0, len(LABELS)), dtype=np.float32)
+        keys = list(zip(texts, codes, strict=True))
+        place = {key: row for row, key in enumerate(dict.fromkeys(keys))}
+        vectors = self.encode_text([text for text, _ in place], [code for _, code in place])
+        seen = self.encode_features(features)
+        sentences = torch.from_numpy(vectors).to(self.device), torch.tensor([place[key] for key in keys])
+        logits = judge(cast(JudgingTowers, self.towers), *sentences, torch.from_numpy(seen).to(self.device), rows)
+        return cast(Vectors, logits.softmax(dim=1).cpu().numpy())
+
+    def check_finds(self) -> None:
+        """An error where its texts and pictures do not share a space, so that neither can be found by the other."""
+        if isinstance(self.towers.picture, CellTower):
+            raise UserError("this model judges pictures cell by cell and cannot find them; train one of another system")
+
+    def _check_judges(self) -> None:
+        if not self.judges:
+            raise UserError(
+                f"a model of system {self.system.name} cannot tell whether a sentence is true of a picture; train one "
+                f"that can: {', '.join(systems.judging())}"
+            )
+
+    def _no_features(self) -> Vectors:
+        return np.zeros((0, self.features), dtype=np.float32)
+
+
+class Reader:
+    """One of those who read captions for a model, each its own languages: a tokeniser, and towers with its text tower.
+
+    A model has one; languages that it was taught later have another (see `text.taught`). Each reads its captions by
+    themselves, so that old languages are encoded, bit for bit, as before there was another.
+    """
+
+    def __init__(self, tokeniser: Tokeniser, towers: Towers, device: torch.device) -> None:
+        self.tokeniser, self.towers, self.device = tokeniser, towers, device
+        self.words = WordMemory(lambda spellings: spell_words(towers, spellings, device))
+
+    def __call__(self, texts: Sequence[str], codes: Sequence[str], batch_size: int) -> Vectors:
+        tokens = self.tokeniser.encode(texts, codes)
+        ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
+        words = None if tokens.spellings is None else self.words(torch.from_numpy(tokens.spellings))
+        vectors = encode_captions(self.towers, ids, lengths, self.device, batch_size=batch_size, words=words)
+        return vectors.cpu().numpy()
+
+
+@torch.inference_mode()
+def judge(
+    towers: JudgingTowers,
+    sentences: Tensor,
+    sentence_rows: Tensor,
+    pictures: Tensor,
+    picture_rows: npt.NDArray[np.int64],
+    batch_size: int = 8192,
+) -> Tensor:
+    """[n, 3] logits of pairs of rows of sentences and of pictures, whose vectors are on the towers' device."""
+    towers.eval()
+    pairs = zip(sentence_rows.split(batch_size), torch.from_numpy(picture_rows).split(batch_size), strict=True)
+    parts = [
+        towers.verdict(sentences[one.to(sentences.device)], pictures[two.to(sentences.device)]) for one, two in pairs
+    ]
+    return torch.cat(parts)
 
 
 @torch.inference_mode()

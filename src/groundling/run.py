@@ -51,6 +51,11 @@ class Run:
         return self.folder / "ranks.safetensors"
 
     @property
+    def verdicts_file(self) -> Path:
+        """The verdict on every test statement, for paired comparisons."""
+        return self.folder / "verdicts.safetensors"
+
+    @property
     def finished(self) -> bool:
         return self.facts_file.exists()
 

@@ -44,6 +44,16 @@ class FeatureSettings(Settings):
     crops: Literal[1, 10] = Field(
         1, description="10: average the features of the four corners, the centre and their mirror images"
     )
+    grid: int = Field(1, ge=1, le=8, description="features of each cell of a grid of so many rows and columns")
+    stage: int | None = Field(
+        None,
+        ge=1,
+        le=7,
+        description="EfficientNet-Lite: stop after this stage, which sees smaller parts; none: the end",
+    )
+    projected: bool = Field(
+        False, description="hf:, CLIP and its like: the vector that is compared with text, not the average over patches"
+    )
     array: str | None = Field(None, description="a precomputed .npy array instead of a backbone")
     names: str | None = Field(None, description="the list of picture names that goes with `array`")
 
@@ -68,6 +78,8 @@ class TrainingSettings(Settings):
     decay_to: float = Field(
         1.0, gt=0, le=1, description="cosine decay to this share of the learning rate at the last step"
     )
+    warm_up: float = Field(0.0, ge=0, lt=1, description="share of the steps over which the learning rate rises from 0")
+    optimiser: Literal["adam", "adamw"] = Field("adam", description="adamw: weight decay apart from the gradient")
     weight_decay: float = Field(0.0, ge=0)
     clip: PositiveFloat = Field(2.0, description="largest norm of the gradient")
     validate_every: PositiveInt | Literal["epoch"] = Field(
@@ -75,7 +87,12 @@ class TrainingSettings(Settings):
     )
     patience: PositiveInt = Field(10, description="validations without a better score before training stops")
     maximum_steps: PositiveInt = 100_000
-    score: str = Field("all", description="what validation looks at: the rsum of all languages, or of one by its code")
+    score: str = Field("all", description="what validation looks at: all languages together, or one by its code")
+    measure: Literal["usual", "loss"] = Field(
+        "usual",
+        description="by what validation compares: usual: rsum of pictures and captions, accuracy of verdicts; loss: "
+        "the loss of verdicts, which with patience 1 stops training when it first rises",
+    )
     precision: Literal["auto", "bf16", "float32"] = Field("auto", description="auto: bf16 where the device has it")
     seed: int = Field(0, ge=0)
 

@@ -305,3 +305,34 @@ def test_the_same_command_line_as_a_module() -> None:
     said = commands.child(code, "reproduce", "lesons", capture_output=True)
     assert (said.returncode, said.stdout) == (2, "")
     assert said.stderr == 'groundling: no table is called "lesons" (did you mean "lessons"?)\n'
+
+
+# --- made ready, and asked with translations
+
+
+def test_preparing_counts_trainings_and_leaves_nothing(base: dict[str, Any], trained: list[Path]) -> None:
+    rows = [{"name": "both"}, {"name": "each", "each": "language"}]
+    name = write_table("a.yaml", base, rows=rows, seeds=[0, 1])
+    told = call("reproduce", name, "--prepare")
+    assert "a.yaml: 6 trainings, 0 done" in told.out
+    assert not Path("runs").exists()
+    call("reproduce", name, "--seed", "0")
+    assert len(trained) == 3
+    counted = json.loads(call("reproduce", name, "--prepare", "--json").out)
+    assert counted == {"tables": {name: {"trainings": 6, "done": 3}}, "trainings": 6}
+    assert len(trained) == 3
+    assert_one_sentence(call("reproduce", name, "--prepare", "--show"), "two things")
+
+
+def test_rows_are_asked_with_translations_from_a_source(base: dict[str, Any], trained: list[Path]) -> None:
+    rows = [{"name": "both"}, {"name": "CLC-A", "ask": {"consistency": "average"}}]
+    name = write_table("a.yaml", base, rows=rows)
+    assert_one_sentence(call("reproduce", name), "has a translation there; give another --source")
+    assert trained == []
+    summary = json.loads(call("reproduce", name, "--source", "comparable", "--json").out)
+    both, together = summary["rows"]
+    assert len(trained) == 1
+    assert together["columns"].keys() == both["columns"].keys()
+    made = json.loads(Path("runs/tables/a/results.json").read_text())["made"]
+    assert made["command"] == f"groundling reproduce {name} --source comparable"
+    assert made["trainings"] == 1

@@ -7,17 +7,22 @@ import typer
 import groundling
 from groundling.cli import (
     align,
+    check,
+    compact,
     compare,
     corpus,
     demo,
     evaluate,
+    export,
     features,
     index,
     parameters,
     recipes,
     reproduce,
     search,
+    serve,
     show,
+    teach,
     train,
     words,
 )
@@ -53,11 +58,16 @@ app.add_typer(corpus.app, name="corpus", help="List, build and inspect corpora o
 app.command("features")(features.features)
 app.command("train")(train.train)
 app.command("evaluate")(evaluate.evaluate)
+app.command("teach")(teach.teach)
 app.command("compare")(compare.compare)
 app.command("show")(show.show)
 app.command("index")(index.index)
 app.command("search")(search.search)
+app.command("serve")(serve.serve)
+app.command("check")(check.check)
+app.command("export")(export.export)
 app.command("parameters")(parameters.parameters)
+app.command("compact")(compact.compact)
 app.command("reproduce")(reproduce.reproduce)
 app.command("recipes")(recipes.recipes)
 app.command("align")(align.align)

@@ -41,7 +41,7 @@ def _show(result: dict[str, Any], depth: int) -> None:
     rows = [
         [
             language_name(code),
-            DIRECTIONS[direction],
+            DIRECTIONS.get(direction, direction),
             found["baseline"],
             found["run"],
             found["difference"],
@@ -51,5 +51,6 @@ def _show(result: dict[str, Any], depth: int) -> None:
         for code, directions in result["languages"].items()
         for direction, found in directions.items()
     ]
-    title = f"R@{depth} of {result['run']} against {result['baseline']}"
+    judged = any("verdicts" in directions for directions in result["languages"].values())
+    title = f"{'Accuracy' if judged else f'R@{depth}'} of {result['run']} against {result['baseline']}"
     print_table(Table(title, columns, rows))

@@ -66,10 +66,11 @@ def evaluate(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Exact retrieval results in both directions: R@1/5/10, median and mean rank, rsum, mR, by language.
+    """Exact retrieval results in both directions: R@1/5/10, median and mean rank, rsum, mR, by language. Of a run that
+    judges statements: accuracy, loss, confusions and calibration, with what is right without a look at the pictures.
 
-    On a run's own test split, queries and folds, also writes evaluation.json, ranks.safetensors, report.html and
-    report.md into it; other questions are only answered.
+    On a run's own test split, queries and folds, also writes evaluation.json, ranks.safetensors (verdicts.safetensors),
+    report.html and report.md into it; other questions are only answered.
     """
     from groundling.errors import UserError
 
@@ -127,7 +128,11 @@ def evaluate(
 
 def show_result(result: dict[str, Any]) -> None:
     from groundling.report.tables import recall_table
+    from groundling.report.verdicts import accuracy_table, confusion_table
 
+    if result.get("task") == "entailment":
+        print_table(accuracy_table(result))
+        return print_table(confusion_table(result))
     print_table(recall_table(result))
 
 

@@ -22,6 +22,13 @@ def features(
     crops: Annotated[
         int, typer.Option(help="10: average over the four corners, the centre and their mirror images.")
     ] = 1,
+    grid: Annotated[int, typer.Option(help="Features of each cell of a grid of so many rows and columns.")] = 1,
+    stage: Annotated[
+        int | None, typer.Option(help="EfficientNet-Lite: stop after this stage, 1 to 7; the end when left out.")
+    ] = None,
+    projected: Annotated[
+        bool, typer.Option("--projected", help="hf:, CLIP and its like: the vector that is compared with text.")
+    ] = False,
     split: Annotated[str | None, typer.Option(help="For emoji: concept (default) or artist.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first unreadable picture.")] = False,
     out: Annotated[
@@ -36,6 +43,7 @@ def features(
     from groundling.vision.from_settings import corpus_features, save_array
 
     chosen = {"backbone": backbone, "size": size, "mirror": mirror, "crop": not whole, "crops": crops}
+    chosen |= {"grid": grid, "stage": stage, "projected": projected}
     settings = check(FeatureSettings, chosen, "features")
     loaded = catalogue.load(corpus, data=data, split=split)
     started = time.monotonic()

@@ -20,8 +20,8 @@ def index(
     model: Annotated[
         str | None,
         typer.Option(
-            help="A run; the folder or hub name of a CLIP, SigLIP or Chinese-CLIP; or clip-multilingual. With --update "
-            "that of the index when left out."
+            help="A run, or what `groundling export` made of one; the folder or hub name of a CLIP, SigLIP or "
+            "Chinese-CLIP; or clip-multilingual. With --update that of the index when left out."
         ),
     ] = None,
     text_model: Annotated[

@@ -12,7 +12,7 @@ from groundling.cli.output import AsJson, Data, Device, print_json, print_table
 
 if TYPE_CHECKING:
     from groundling.experiments.overlap import OverlapSettings
-    from groundling.experiments.table import TableSettings
+    from groundling.experiments.table import Cell, TableSettings
 
 
 def reproduce(
@@ -29,6 +29,21 @@ def reproduce(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where runs and results go.")] = Path("runs/tables"),
     jobs: Annotated[int, typer.Option(min=1, help="Trainings at the same time.")] = 1,
     show: Annotated[bool, typer.Option("--show", help="Print what is there so far and train nothing.")] = False,
+    prepare: Annotated[
+        bool,
+        typer.Option(
+            "--prepare",
+            help="Check everything, make features, word vectors and translations ready, count the trainings, and train "
+            "nothing.",
+        ),
+    ] = False,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            help="Where rows that ask with translations have them from, instead of what the table says (see "
+            "`evaluate --source`)."
+        ),
+    ] = None,
     keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Keep the weights of every training.")] = False,
     data: Data = None,
     device: Device = "auto",
@@ -42,21 +57,26 @@ def reproduce(
     from groundling.cookbook import tables as named
     from groundling.errors import UserError
     from groundling.experiments.results import how_it_was_made, summarise
-    from groundling.experiments.runner import finished_cells, run_cells
+    from groundling.experiments.runner import finished_cells, folder_of, run_cells
     from groundling.experiments.table import cells
     from groundling.report.experiment import experiment_tables, write_experiment
     from groundling.report.overlap import overlap_tables
 
     names = list(dict.fromkeys(name for each in tables for name in named(each)))
-    trained, counted = _settings(names, assign or [])
+    if show and prepare:
+        raise UserError("--show and --prepare are two things; ask for one at a time")
+    trained, counted = _settings(names, assign or [], source)
     folders = _folders(names, out)
     wanted = {name: list(cells(table, seeds)) for name, table in trained.items()}
     every = [cell for found in wanted.values() for cell in found]
     started = time.monotonic()
-    results = finished_cells(every, out) if show else run_cells(every, out, data, device, jobs, keep_weights)
+    results = finished_cells(every, out) if show else run_cells(every, out, data, device, jobs, keep_weights, prepare)
+    if prepare:
+        return _count(wanted, set(results), as_json)
     if show and trained and not results:
         raise UserError(f"{out}: no training of {' '.join(tables)} is finished yet")
     options = [part for change in assign or [] for part in ("--set", change)]
+    options += ["--source", source] if source is not None else []
     options += [part for seed in seeds or [] for part in ("--seed", str(seed))]
     summaries: dict[str, Any] = {}
     for name in names:
@@ -64,7 +84,7 @@ def reproduce(
             summaries[name] = _words(name, counted[name], folders[name], data, show)
             shown, page = overlap_tables(summaries[name]), folders[name] / "results.md"
         else:
-            own = {cell.folder: results[cell.folder] for cell in wanted[name] if cell.folder in results}
+            own = {cell.key: results[cell.key] for cell in wanted[name] if cell.key in results}
             summaries[name] = summarise(trained[name], own, seeds)
             made = how_it_was_made(
                 shlex.join(["groundling", "reproduce", name, *options]), own, len({c.folder for c in wanted[name]})
@@ -78,11 +98,27 @@ def reproduce(
     if as_json:
         print_json(next(iter(summaries.values())) if len(summaries) == 1 else summaries)
     elif trained and not show:
-        print(f"{len(results)} training{'s' if len(results) != 1 else ''}, {time.monotonic() - started:.0f} seconds")
+        done = len({folder_of(key) for key in results})
+        print(f"{done} training{'s' if done != 1 else ''}, {time.monotonic() - started:.0f} seconds")
+
+
+def _count(wanted: "dict[str, list[Cell]]", done: set[str], as_json: bool) -> None:
+    """How many trainings each table needs, and how many of them are done; what tables share counts in each."""
+    counts = {}
+    for name, cells in wanted.items():
+        left = {cell.folder for cell in cells if cell.key not in done}
+        every = {cell.folder for cell in cells}
+        counts[name] = {"trainings": len(every), "done": len(every - left)}
+    together = {cell.folder for cells in wanted.values() for cell in cells}
+    if as_json:
+        return print_json({"tables": counts, "trainings": len(together)})
+    for name, count in counts.items():
+        print(f"{name}: {count['trainings']} trainings, {count['done']} done")
+    print(f"Ready: {len(together)} different trainings")
 
 
 def _settings(
-    names: Sequence[str], assignments: list[str]
+    names: Sequence[str], assignments: list[str], source: str | None = None
 ) -> tuple[dict[str, "TableSettings"], dict[str, "OverlapSettings"]]:
     """Tables of trainings, and tables of words, which are counted in the corpus alone."""
     from groundling.cookbook import read_table
@@ -104,7 +140,11 @@ def _settings(
         if not isinstance(values.get("base"), dict):
             raise UserError(f"{name}: base: a table needs the settings that its rows share")
         table = check(TableSettings, values, name)
-        trained[name] = table.model_copy(update={"change": {**table.change, **changes}})
+        told: dict[str, Any] = {"change": {**table.change, **changes}}
+        if source is not None:
+            rows = [row.model_copy(update={"ask": row.ask and row.ask.asked_from(source)}) for row in table.rows]
+            told |= {"rows": rows}
+        trained[name] = table.model_copy(update=told)
     return trained, counted
 
 

@@ -60,6 +60,6 @@ def train(
         return print_json(facts)
     print(
         f"{run.folder}: {facts['steps']} steps in {facts['seconds']:.0f} s, best validation "
-        f"{facts['best_score']:.1f} (rsum) at step {facts['best_step']}, {facts['parameters']:,} parameters"
+        f"{facts['best_score']:.4g} ({facts['score']}) at step {facts['best_step']}, {facts['parameters']:,} parameters"
     )
     print(f"Next: groundling evaluate {run.folder}")

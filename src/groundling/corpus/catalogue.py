@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from groundling.corpus.formats import (
     flickr8k,
     karpathy,
     multi30k,
+    smalr,
     snli_ve,
     table,
     verdicts,
@@ -60,6 +62,18 @@ _ENTRIES = {
         "multi30k",
         lambda data: multi30k.read(data, task=2, text="raw"),
     ),
+    "multi30k-four": Entry(
+        "31,014 Flickr30k photos, five captions in en and in de, one in fr and in cs", "multi30k", smalr.four_languages
+    ),
+    **{
+        f"smalr-{which}": Entry(about, "smalr", partial(smalr.read, which=which))
+        for which, about in (
+            ("multi30k", "Multi30K with captions in ten languages, which you make (SMALR)"),
+            ("multi30k-both", "the same with translated test captions beside people's"),
+            ("coco", "COCO with captions in ten languages, which you make (SMALR)"),
+            ("coco-both", "the same with translated test captions beside people's"),
+        )
+    },
     "flickr8k": Entry("8,000 photos, five captions in en", "flickr8k", flickr8k.read),
     "flickr30k-karpathy": Entry(
         "31,014 photos, five captions in en, Karpathy's splits",

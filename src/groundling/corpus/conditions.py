@@ -36,6 +36,8 @@ def some_pictures(corpus: Corpus, number: int, seed: int) -> Corpus:
     """So many of the training pictures that have captions, with all their captions: the 100 are among the 200."""
     told = np.zeros(len(corpus.pictures), dtype=bool)
     told[corpus.owners] = True
+    if corpus.statements is not None:
+        told[corpus.statements.owners] = True
     order = _drawn(corpus, np.flatnonzero((corpus.splits == "train") & told), seed)
     if number > len(order):
         raise UserError(f"corpus {corpus.name} has {len(order):,} training pictures, and not {number:,}")

@@ -12,6 +12,7 @@ import numpy as np
 
 from groundling.corpus.columns import Integers, Mask, Strings
 from groundling.corpus.entailment import Entailments
+from groundling.errors import UserError
 
 __all__ = ["ORIGINS", "SPLITS", "Corpus", "Integers", "Mask", "Strings"]
 
@@ -108,6 +109,24 @@ class Corpus:
         """Captions and statements in these languages; pictures left without any stay (they belong to the gallery)."""
         kept = self.keep_captions(np.isin(self.languages, languages))
         return replace(kept, statements=None if self.statements is None else self.statements.only(languages))
+
+    def judged(self) -> "Corpus":
+        """The statements in the place of the captions, so that all that reads captions reads them.
+
+        Caption i is then statement i, whose label is `statements.classes()[i]`.
+        """
+        if self.statements is None or not len(self.statements):
+            raise UserError(
+                f"corpus {self.name} has no statements with labels to judge (see `corpus list`: scenes has)"
+            )
+        return replace(
+            self,
+            owners=self.statements.owners,
+            languages=self.statements.languages,
+            texts=self.statements.texts,
+            origins=np.full(len(self.statements), "human"),
+            info={key: value for key, value in self.info.items() if key not in ("queries", "parallel")},
+        )
 
     def is_first(self) -> Mask:
         """For each caption, whether it is the first of its picture and language."""

@@ -1,5 +1,6 @@
 """Two runs on the same test queries: the difference of their recalls, and whether it is more than chance."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,22 +14,30 @@ from groundling.run import Run
 
 DIRECTIONS = ("text_to_image", "image_to_text")
 
-Arrays = dict[str, npt.NDArray[np.int64]]
+Arrays = dict[str, npt.NDArray[Any]]
 
 
 def load_ranks(run: Run) -> Arrays:
     """The per-query ranks that `groundling evaluate` left in a run."""
+    if run.verdicts_file.exists():
+        raise UserError(f"{run.folder} judges statements, which cannot be compared with a run that finds pictures")
     if not run.ranks_file.exists():
         raise UserError(f"{run.folder}: no ranks.safetensors here; evaluate it first: groundling evaluate {run.folder}")
+    return _load(run, run.ranks_file)
+
+
+def _load(run: Run, path: Path) -> Arrays:
     try:
-        return load_file(run.ranks_file)
+        return load_file(path)
     except SafetensorError as error:
-        raise UserError(f"{run.ranks_file}: damaged ({error}); evaluate the run again") from None
+        raise UserError(f"{path}: damaged ({error}); evaluate the run again") from None
 
 
 def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> dict[str, Any]:
     """For each language of both runs and each direction: R@depth of both, their difference (run − baseline, in points)
     with the 95% interval of a paired bootstrap over pictures, and the p-value of a paired permutation test."""
+    if run.verdicts_file.exists() and baseline.verdicts_file.exists():
+        return compare_verdicts(run, baseline, samples)
     ours, theirs = load_ranks(run), load_ranks(baseline)
     folds, other_folds = (int(ranks.get("folds", [1])[0]) for ranks in (ours, theirs))
     if folds != other_folds:
@@ -60,6 +69,22 @@ def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> 
     return result
 
 
+def compare_verdicts(run: Run, baseline: Run, samples: int = 10_000) -> dict[str, Any]:
+    """The same of runs that judge statements: of each language the accuracy, under the direction "verdicts"."""
+    ours, theirs = (_load(one, one.verdicts_file) for one in (run, baseline))
+    languages = sorted(languages_of(ours) & languages_of(theirs))
+    if not languages:
+        raise UserError(f"{run.folder} and {baseline.folder} have no language in common")
+    result: dict[str, Any] = {"run": str(run.folder), "baseline": str(baseline.folder), "languages": {}}
+    for code in languages:
+        same = all(np.array_equal(ours[f"{code}.{key}"], theirs[f"{code}.{key}"]) for key in ("owners", "classes"))
+        if not same:
+            raise UserError(f"{run.folder} and {baseline.folder} were not tested on the same {code} statements")
+        a, b = (one[f"{code}.probabilities"].argmax(axis=1) == one[f"{code}.classes"] for one in (ours, theirs))
+        result["languages"][code] = {"verdicts": _tested(a, b, ours[f"{code}.owners"], samples)}
+    return result
+
+
 def languages_of(ranks: Arrays) -> set[str]:
     return {name.removesuffix(".owners") for name in ranks if name.endswith(".owners")}
 
@@ -72,7 +97,12 @@ def _paired(
     samples: int,
 ) -> dict[str, float]:
     asked = ours > 0  # a picture without captions is no query
-    a, b, groups = hits(ours[asked], depth), hits(theirs[asked], depth), groups[asked]
+    return _tested(hits(ours[asked], depth), hits(theirs[asked], depth), groups[asked], samples)
+
+
+def _tested(
+    a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_], groups: npt.NDArray[np.int64], samples: int
+) -> dict[str, float]:
     drawn = paired_bootstrap(a, b, groups, samples)
     return {
         "run": 100 * float(a.mean()),

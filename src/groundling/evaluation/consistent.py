@@ -66,7 +66,19 @@ def evaluate_consistency(
     for each language what share of its queries has a translation to at least one other. The run's folder is left as it
     is.
     """
-    opened = open_run(folder, corpus, data, device)
+    return ask_together(open_run(folder, corpus, data, device), how, source, split, captions, data, folds)
+
+
+def ask_together(
+    opened: Opened,
+    how: How,
+    source: str = OWN,
+    split: str = "test",
+    captions: str | None = None,
+    data: Path | None = None,
+    folds: int | None = None,
+) -> dict[str, Any]:
+    """The same of a run that is open."""
     if how == "learned" and split == "dev":
         raise UserError("--consistency learned learns on the dev split; measure it on another one")
     part = opened.dataset.split(split)

@@ -41,6 +41,8 @@ class Opened:
 def open_run(folder: Path, corpus: str | None, data: Path | None, device: str, every_language: bool = False) -> Opened:
     """A run with its own corpus or another; with `every_language`, also captions in those it was not trained on."""
     run, model = Run.open(folder), Model.load(folder, device)
+    if model.judges:
+        raise UserError(f"{folder} judges statements, and this is a question about captions")
     source = model.recipe.corpus
     if every_language:
         source = source.model_copy(update={"languages": None})

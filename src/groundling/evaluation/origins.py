@@ -5,7 +5,7 @@ from typing import Any
 
 from groundling.corpus import ORIGINS
 from groundling.errors import UserError
-from groundling.evaluation.opened import open_run
+from groundling.evaluation.opened import Opened, open_run
 
 
 def evaluate_by_origin(
@@ -22,7 +22,13 @@ def evaluate_by_origin(
     Captions of other origins neither ask nor compete: the sentences of each are a test set of their own, with all
     pictures of the split. The run's folder is left as it is.
     """
-    opened = open_run(folder, corpus, data, device)
+    return ask_by_origin(open_run(folder, corpus, data, device), split, captions, folds)
+
+
+def ask_by_origin(
+    opened: Opened, split: str = "test", captions: str | None = None, folds: int | None = None
+) -> dict[str, Any]:
+    """The same of a run that is open."""
     part = opened.dataset.split(split)
     if not len(part.corpus):
         raise UserError(f'corpus {part.corpus.name} has no captions in split "{split}"')

@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from groundling.dataset import Dataset, load_corpus
 from groundling.errors import UserError
 from groundling.model import Model
-from groundling.systems import Towers
+from groundling.systems import JudgingTowers, Towers
 from groundling.text import WordTokeniser
 from groundling.text.vocabulary import SPECIAL
 
@@ -40,7 +40,13 @@ NAMES = {
     "picture.project": "picture projection",
     "picture.norm": "picture projection",
     "picture.narrow": "picture projection",
+    "picture.look": "picture projection",
+    "verdict": "verdict head",
+    "text.words.latent": "latent tokens",
     "adversary": "language classifier",
+    "mask": "masked language model",
+    "complete_means": "masked language model",
+    "complete_sentences": "masked language model",
 }
 #: The modules of a text tower that make the vectors of words; a sentence is made from these.
 WORDS = ("text.words", "text.pieces", "text.encoder")
@@ -73,8 +79,9 @@ def count(towers: Towers, entries: Tensor, lengths: Tensor, features: Tensor) ->
     was_training = towers.training
     towers.eval()
     with _Used() as used:
-        towers.text(entries, lengths)
-        towers.picture(features)
+        sentences, pictures = towers.text(entries, lengths), towers.picture(features)
+        if isinstance(towers, JudgingTowers):
+            towers.verdict(sentences[:1], pictures[:1])
     towers.train(was_training)
     sizes: dict[tuple[str, bool], list[int]] = {}
     for path, parameter in towers.named_parameters():
@@ -82,15 +89,16 @@ def count(towers: Towers, entries: Tensor, lengths: Tensor, features: Tensor) ->
         if not runs and path.startswith(("text.", "picture.")):
             continue
         # What belongs to neither tower (a critic, say) is trained, and left behind when the model is used.
-        sums = sizes.setdefault((_name(path), path.startswith(WORDS)), [0, 0])
+        plain, reader = _reader(path)
+        sums = sizes.setdefault((_name(plain) + reader, plain.startswith(WORDS)), [0, 0])
         sums[0] += parameter.numel() * parameter.requires_grad
         sums[1] += parameter.numel() * runs
     return [Part(name, trainable, test, words) for (name, words), (trainable, test) in sizes.items()]
 
 
 def count_model(model: Model) -> list[Part]:
-    language = getattr(model.tokeniser, "codes", ["en"])[0]  # some read no other languages than their own
-    tokens = model.tokeniser.encode(["a"], [language])
+    languages = list(getattr(model.tokeniser, "codes", ["en"]))  # some read no other languages than their own
+    tokens = model.tokeniser.encode(["a"] * len(languages), languages)
     entries = torch.from_numpy(tokens.ids)
     if tokens.spellings is not None:
         entries = torch.from_numpy(tokens.spellings)[entries.long()]
@@ -128,9 +136,10 @@ def describe(model: Model, data: Path | None = None) -> dict[str, Any]:
 
 def vocabulary_size(model: Model, data: Path | None = None) -> int:
     """Rows of a word table for the training captions of a model: its own, or what one would have."""
-    known = model.tokeniser.to_json().get("words")
-    if known is not None:
-        return len(SPECIAL) + len(known)
+    saved = model.tokeniser.to_json()
+    known = saved.get("words")
+    if known is not None:  # words that share latent tokens would have rows of their own, too
+        return len(SPECIAL) + len(known) + sum(len(words) for words in saved.get("latent", {}).values())
     settings = model.recipe.corpus
     corpus = load_corpus(settings, data)
     no_features = np.zeros((len(corpus.pictures), 0), dtype=np.float32)
@@ -138,13 +147,23 @@ def vocabulary_size(model: Model, data: Path | None = None) -> int:
     return WordTokeniser.build(trained.texts, trained.languages.tolist(), model.recipe.text).size
 
 
+def _reader(path: str) -> tuple[str, str]:
+    """The path as if there were one text tower, and whose it is where a model was taught further languages."""
+    tower, *rest = path.split(".")
+    reader = ""
+    while tower == "text" and rest[0] in ("teacher", "student"):
+        reader = " of a student" if rest[0] == "student" else " of the teacher"
+        rest = rest[1:]
+    return ".".join([tower, *rest]), reader
+
+
 def _name(path: str) -> str:
     """The name of the longest beginning of the path that has one."""
     beginning = path
-    while "." in beginning:
-        beginning = beginning.rpartition(".")[0]
+    while beginning:
         if beginning in NAMES:
             return NAMES[beginning]
+        beginning = beginning.rpartition(".")[0]
     return path.rpartition(".")[0] or path
 
 

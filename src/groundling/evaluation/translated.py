@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.evaluation.opened import open_run
+from groundling.evaluation.opened import Opened, open_run
 from groundling.evaluation.query_translations import find_translations
 
 ENOUGH = 0.9  # of a language's captions
@@ -31,8 +31,23 @@ def evaluate_translated(
     the better a model looks. The run's folder is left as it is.
     """
     opened = open_run(folder, corpus, data, device, every_language=True)
+    return ask_translated(opened, target, source, split, captions, data, folds)
+
+
+def ask_translated(
+    opened: Opened,
+    target: str,
+    source: str,
+    split: str = "test",
+    captions: str | None = None,
+    data: Path | None = None,
+    folds: int | None = None,
+) -> dict[str, Any]:
+    """The same of a run that is open, with captions in every language."""
     if target not in opened.trained:
-        raise UserError(f'{folder} was trained on {", ".join(opened.trained)}; it cannot be asked in "{target}"')
+        raise UserError(
+            f'{opened.run.folder} was trained on {", ".join(opened.trained)}; it cannot be asked in "{target}"'
+        )
     part = opened.dataset.split(split)
     queries, parts = opened.queries(part.corpus, split, captions, folds)
     kept = part.corpus.is_query(captions or opened.model.recipe.evaluation.captions)

@@ -13,13 +13,15 @@ from typing import Any
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.models import evaluate_model
+from groundling.evaluation.models import Evaluated, evaluate_model
+from groundling.evaluation.verdicts import Judged, evaluate_verdicts
 from groundling.files import read_json
 from groundling.model import Model
 from groundling.run import Run
 from groundling.text import Tokeniser
 from groundling.text.hub import HubTokeniser
 from groundling.text.segmentation import words
+from groundling.text.taught import reader_of, readers
 
 SAME, NEW = 90.0, 10.0  # percent of letters known from which, and below which, a script counts as known or new
 
@@ -62,11 +64,15 @@ def evaluate_unseen(
     if corpus is not None:
         source = source.model_copy(update={"name": corpus, "split": None})
     dataset = Dataset.load(source, model.recipe.features, data)
-    part = dataset.split(split).corpus
+    what, read = ("statements", dataset.judged()) if model.judges else ("captions", dataset)
+    part = read.split(split).corpus
     for code in wanted:
         if code not in part.languages:
-            raise UserError(f'corpus {part.name} has no captions in "{code}" in split "{split}"')
-    evaluated = evaluate_model(model, dataset, split, captions, folds)
+            raise UserError(f'corpus {part.name} has no {what} in "{code}" in split "{split}"')
+    if model.judges:
+        evaluated: Evaluated | Judged = evaluate_verdicts(model, dataset, split)
+    else:
+        evaluated = evaluate_model(model, dataset, split, captions, folds)
     known = {code: knowledge(model.tokeniser, evaluated.corpus, code) for code in wanted}
     return {**evaluated.result, "skipped": list(dataset.skipped), "trained_languages": trained, "known": known}
 
@@ -81,6 +87,7 @@ def knowledge(tokeniser: Tokeniser, corpus: Corpus, language: str) -> dict[str, 
         `kind` and `expect`: what follows.
     """
     rows = [row for row, code in enumerate(corpus.languages.tolist()) if code == language]
+    tokeniser = readers(tokeniser)[reader_of(tokeniser, language)]
     saved = tokeniser.to_json()
     segmentation = saved["settings"]["segmentation"]
     found = Counter(word for row in rows for word in words(corpus.texts[row], language, segmentation))

@@ -3,8 +3,10 @@
 from typing import Any
 
 from groundling.evaluation.significance import difference_interval, mean_interval
-from groundling.experiments.runner import Results
-from groundling.experiments.table import Claim, Row, TableSettings, cells, groups
+from groundling.experiments.runner import Results, folder_of
+from groundling.experiments.table import Cell, Claim, Row, TableSettings, cells, groups, mean_columns
+
+X_LABELS = {"at": "", "parameters": "parameters (millions)"}
 
 Values = dict[tuple[str, str], dict[int, float]]  # (language, metric) → seed → number
 
@@ -12,45 +14,46 @@ Values = dict[tuple[str, str], dict[int, float]]  # (language, metric) → seed 
 def summarise(table: TableSettings, results: Results, seeds: list[int] | None = None) -> dict[str, Any]:
     """Plain data: for each row and column the values by seed, their mean, deviation and 95% interval.
 
-    The column `mean` averages the row's languages seed by seed first, so that its interval is one over seeds. Cells
-    without a result are left out. A column is called by its language, and by its metric where there are several.
+    A column of means averages languages seed by seed first, so that its interval is one over seeds; a row that lacks
+    one of its languages has none. Cells without a result are left out. A column is called by its language, and by its
+    metric where there are several.
     """
     chosen = list(dict.fromkeys(seeds or table.seeds))
     by_row: dict[str, Values] = {row.name: {} for row in table.rows}
     sizes: dict[str, dict[tuple[str, ...], dict[str, int]]] = {row.name: {} for row in table.rows}
     for cell in cells(table, chosen):
-        if cell.folder not in results:
+        if cell.key not in results:
             continue
-        if table.parameters:
-            run = results[cell.folder]["run"]
-            sizes[cell.row][cell.group] = {"all": run["parameters"], "words": run["word_parameters"]}
-        languages = results[cell.folder]["languages"]
-        for code in cell.group:
+        if table.parameters or table.x == "parameters":
+            sizes[cell.row][cell.group] = _sizes(results[cell.key])
+        languages = results[cell.key]["languages"]
+        for code in _answered(table, cell, languages):
             for metric in table.metrics:
                 by_seed = by_row[cell.row].setdefault((code, metric), {})
                 by_seed[cell.recipe.training.seed] = pick(languages[code], metric)
     columns = [(code, metric) for code in table.languages for metric in table.metrics]
+    means = mean_columns(table)
     for values in by_row.values():
-        if has_mean(table):
-            values.update(_means(table, values))
-    if has_mean(table):
-        columns += [("mean", metric) for metric in table.metrics]
+        values.update(_means(table, means, values))
+    columns += [(name, metric) for name in means for metric in table.metrics]
     return {
         "title": table.title,
         "metrics": table.metrics,
         "languages": table.languages,
+        "means": means,
         "published_on": table.published_on,
         "seeds": chosen,
         "columns": [
             {"name": column_name(table, *column), "language": column[0], "metric": column[1]} for column in columns
         ],
         "folds": table.base.get("evaluation", {}).get("folds", 1),
-        "x": {"label": table.x_label, "log": table.log_x},
+        "parameters": table.parameters,
+        "x": {"label": table.x_label or X_LABELS[table.x], "log": table.log_x, "is": table.x},
         "rows": [
             {
                 "name": row.name,
                 "line": row.line or row.name,
-                "at": row.at,
+                "at": row.at if table.x == "at" else _millions(table, sizes[row.name]),
                 "own_mean": {metric: _own_mean(table, row, by_row[row.name], metric) for metric in table.metrics},
                 "columns": {
                     column_name(table, *column): _statistics(list(by_row[row.name][column].values()))
@@ -58,7 +61,7 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
                     if by_row[row.name].get(column)
                 },
                 "published": published(table, row),
-                "parameters": _added_up(sizes[row.name]),
+                "parameters": _added_up(sizes[row.name]) if table.parameters else None,
             }
             for row in table.rows
         ],
@@ -70,8 +73,25 @@ def column_name(table: TableSettings, language: str, metric: str) -> str:
     return language if len(table.metrics) == 1 else f"{language} {metric}"
 
 
-def has_mean(table: TableSettings) -> bool:
-    return len(table.metrics) == 1 and len(table.languages) > 1 if table.mean is None else table.mean
+def _answered(table: TableSettings, cell: Cell, languages: dict[str, Any]) -> list[str]:
+    """The columns that a model has a number for: what it was trained on, or what was translated for it."""
+    if cell.ask is None:
+        return list(cell.group)
+    asked = table.languages if cell.ask.translate_to else cell.group
+    return [code for code in asked if code in languages]
+
+
+def _sizes(result: dict[str, Any]) -> dict[str, int]:
+    """Parameters of a model; what learns to combine languages counts as well."""
+    run, more = result["run"], int(result.get("consistency", {}).get("parameters", 0))
+    sizes = {"all": run["parameters"] + more, "words": run["word_parameters"]}
+    return {**sizes, "trainable": run["trainable_parameters"] + more} if "trainable_parameters" in run else sizes
+
+
+def _millions(table: TableSettings, sizes: dict[tuple[str, ...], dict[str, int]]) -> float | None:
+    """Where a row stands on an axis of parameters."""
+    added = _added_up(sizes)
+    return None if added is None else added["trainable" if table.parameters == "trainable" else "all"] / 1e6
 
 
 def published(table: TableSettings, row: Row) -> dict[str, float]:
@@ -84,25 +104,31 @@ def published(table: TableSettings, row: Row) -> dict[str, float]:
     return found
 
 
-def _means(table: TableSettings, values: Values) -> Values:
-    """For each metric the mean over the table's languages, for the seeds that have all of them."""
+def _means(table: TableSettings, means: dict[str, list[str]], values: Values) -> Values:
+    """For each column of means and each metric, the mean over its languages, for the seeds that have all of them."""
     found: Values = {}
-    for metric in table.metrics:
-        parts = [values.get((code, metric), {}) for code in table.languages]
-        whole = [seed for seed in parts[0] if all(seed in part for part in parts)]
-        if whole:
-            found["mean", metric] = {seed: sum(part[seed] for part in parts) / len(parts) for seed in whole}
+    for name, languages in means.items():
+        for metric in table.metrics:
+            parts = [values.get((code, metric), {}) for code in languages]
+            whole = [seed for seed in parts[0] if all(seed in part for part in parts)]
+            if whole:
+                found[name, metric] = {seed: sum(part[seed] for part in parts) / len(parts) for seed in whole}
     return found
 
 
 def _added_up(sizes: dict[tuple[str, ...], dict[str, int]]) -> dict[str, int] | None:
     """The parameters of all models of a row together."""
-    return {key: sum(size[key] for size in sizes.values()) for key in ("all", "words")} if sizes else None
+    if not sizes:
+        return None
+    keys = next(iter(sizes.values()))
+    return {key: sum(size[key] for size in sizes.values()) for key in keys}
 
 
 def _own_mean(table: TableSettings, row: Row, values: Values, metric: str) -> dict[str, Any] | None:
     """The mean over those of the table's languages that the row is trained on, for seeds that have all of them."""
     own = dict.fromkeys(code for group in groups(table, row) for code in group if code in table.languages)
+    if row.ask is not None and row.ask.translate_to:
+        own = dict.fromkeys(code for code in table.languages if (code, metric) in values)
     parts = [values.get((code, metric), {}) for code in own]
     whole = [seed for seed in parts[0] if all(seed in part for part in parts)] if parts else []
     return _statistics([sum(part[seed] for part in parts) / len(parts) for seed in whole]) if whole else None
@@ -166,7 +192,7 @@ def pick(result: dict[str, Any], metric: str) -> float:
 
 def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, Any]:
     """Command, commits, devices and time of the trainings behind a table."""
-    runs = [result["run"] for result in results.values()]
+    runs = list({folder_of(key): result["run"] for key, result in results.items()}.values())
 
     def all_of(key: str) -> str:
         return ", ".join(sorted({str(run[key]) for run in runs}))

@@ -1,7 +1,8 @@
 """A table of experiments as data: rows that change a base recipe, each trained with several seeds.
 
 A row is one model for all languages of the recipe, or with `each` several models, one per group of languages; a column
-is a language and a metric, and its number comes from the model that was trained on that language.
+is a language and a metric, and its number comes from the model that was trained on that language. A row may ask the
+models of another row something else (`ask`): they are trained once.
 """
 
 import copy
@@ -14,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from groundling.errors import UserError, did_you_mean
+from groundling.experiments.question import Question
 from groundling.settings import Recipe, Settings, check
 
 Metric = Annotated[
@@ -27,6 +29,9 @@ class Row(Settings):
         None, description="train one model per group of languages; `language`: one model per language"
     )
     set: dict[str, Any] = Field({}, description="settings that differ from the base recipe, by dotted name")
+    ask: Question | None = Field(
+        None, description="what its models are asked, instead of their own test queries, without training them again"
+    )
     line: str = Field("", description="in a figure of lines, the line that this row is a point of")
     at: float | None = Field(None, description="and where on the x axis")
     published: dict[str, float | list[float]] = Field(
@@ -55,7 +60,19 @@ class TableSettings(Settings):
     mean: bool | None = Field(
         None, description="a column for the mean over languages; where there is one metric if unset"
     )
-    parameters: bool = Field(False, description="a column for the number of parameters, and of those for words")
+    means: dict[str, Annotated[list[str], Field(min_length=1)]] | None = Field(
+        None, description="instead of it, columns for means over some languages: name → languages, as HA and A of SMALR"
+    )
+    trained_on: list[str] | None = Field(
+        None, min_length=1, description="languages of a row without `each`; the columns when left out"
+    )
+    translations: str = Field("own", description="where rows that ask with translations have them from (--source)")
+    parameters: bool | Literal["trainable"] = Field(
+        False, description="columns for the number of parameters, and of those for words; trainable: also in training"
+    )
+    x: Literal["at", "parameters"] = Field(
+        "at", description="a figure of lines over each row's `at`, or of all rows over their parameters, in millions"
+    )
     x_label: str = Field("", description="in a figure of lines, what the x axis shows")
     log_x: bool = False
     seeds: list[int] = Field([0, 1, 2], min_length=1)
@@ -76,6 +93,12 @@ class Cell:
     group: tuple[str, ...]
     recipe: Recipe
     keeps_weights: bool = False
+    ask: Question | None = None
+
+    @property
+    def key(self) -> str:
+        """What the result goes by: the training, and what is asked of it."""
+        return self.folder if self.ask is None else f"{self.folder}/{self.ask.file}"
 
     @property
     def folder(self) -> str:
@@ -101,6 +124,7 @@ def cells(table: TableSettings, seeds: list[int] | None = None) -> Iterator[Cell
     names = [row.name for row in table.rows]
     if len(set(names)) != len(names):
         raise UserError(f"{table.title}: two rows have the same name")
+    _check_means(table)
     _check_claims(table, names)
     _check_published(table)
     for row in table.rows:
@@ -117,7 +141,26 @@ def cells(table: TableSettings, seeds: list[int] | None = None) -> Iterator[Cell
                         assign(values, key, value, where)
                 recipe = check(Recipe, values, where)
                 named = recipe.model_copy(update={"name": _name(recipe, group), "title": ""})
-                yield Cell(row.name, group, named)
+                yield Cell(row.name, group, named, ask=row.ask and row.ask.with_source(table.translations))
+
+
+def mean_columns(table: TableSettings) -> dict[str, list[str]]:
+    """The columns that are means over languages."""
+    if table.means is not None:
+        return table.means
+    one = len(table.metrics) == 1 and len(table.languages) > 1 if table.mean is None else table.mean
+    return {"mean": table.languages} if one else {}
+
+
+def _check_means(table: TableSettings) -> None:
+    for name, languages in mean_columns(table).items():
+        if name in table.languages:
+            raise UserError(f'{table.title}: means: "{name}" is the name of a language, too')
+        for code in languages:
+            if code not in table.languages:
+                raise UserError(
+                    f'{table.title}: means: {name}: no column is called "{code}"{did_you_mean(code, table.languages)}'
+                )
 
 
 def _check_claims(table: TableSettings, names: list[str]) -> None:
@@ -126,7 +169,7 @@ def _check_claims(table: TableSettings, names: list[str]) -> None:
             if name not in names:
                 raise UserError(f'{table.title}: claims: no row is called "{name}"{did_you_mean(name, names)}')
         for code in claim.languages or []:
-            if code not in table.languages:
+            if code not in (*table.languages, *mean_columns(table)):
                 raise UserError(f'{table.title}: claims: no column is called "{code}"')
 
 
@@ -135,7 +178,7 @@ def _check_published(table: TableSettings) -> None:
     for row in table.rows:
         for code, numbers in row.published.items():
             where = f"{table.title}, {row.name}: published"
-            if code not in [*table.languages, "mean"]:
+            if code not in (*table.languages, *mean_columns(table), "mean"):
                 raise UserError(f'{where}: no column is called "{code}"{did_you_mean(code, table.languages)}')
             given = len(numbers) if isinstance(numbers, list) else 1
             if given != len(table.metrics):
@@ -154,7 +197,7 @@ def groups(table: TableSettings, row: Row) -> list[tuple[str, ...]]:
         return [(code,) for code in table.languages]
     if row.each is not None:
         return [tuple(group) for group in row.each]
-    return [tuple(row.set.get("corpus.languages", table.languages))]
+    return [tuple(row.set.get("corpus.languages", table.trained_on or table.languages))]
 
 
 def assign(values: dict[str, Any], key: str, value: Any, where: str) -> None:

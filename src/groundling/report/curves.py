@@ -1,6 +1,7 @@
 """Learning curves from the rows of metrics.jsonl: loss, validation, validation by language."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from groundling.report.document import figure
@@ -47,9 +48,14 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]]) -> str:
     """Figures for what was recorded; an empty text where nothing was."""
     figures = []
     loss = _thinned("loss", [(step, float(value)) for step, value in _by_step(metrics, "loss")])
+    unseen = [(step, float(value)) for step, value in _by_step(metrics, "validation_loss")]
     if loss.points:
         caption = "Training loss" + (" (mean and range of neighbouring steps)" if loss.low else "")
-        figures.append(figure(line_chart("Training loss by step", [loss], "step", "loss"), caption))
+        series = [loss]
+        if unseen:  # of models that judge statements
+            caption += ", with dropout, and the loss of validation"
+            series = [replace(loss, name="training"), Series("validation", unseen)]
+        figures.append(figure(line_chart("Loss by step", series, "step", "loss"), caption))
     best = best_validation(metrics)
     if best:
         scores = [(step, float(value)) for step, value in _by_step(metrics, "validation")]

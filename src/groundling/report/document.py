@@ -6,14 +6,14 @@ from importlib.resources import files
 from groundling.report.escape import escape
 
 
-def document(title: str, header: str, sections: Mapping[str, str]) -> str:
+def document(title: str, header: str, sections: Mapping[str, str], more_style: str = "") -> str:
     """A page from finished HTML: a header, then sections under their names; empty ones are left out."""
     body = "\n".join(f"<section><h2>{name}</h2>\n{html}\n</section>" for name, html in sections.items() if html)
     style = files("groundling.report").joinpath("style.css").read_text(encoding="utf-8")
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)} – groundling report</title>\n<style>\n{style}</style>\n</head>\n"
+        f"<title>{escape(title)} – groundling report</title>\n<style>\n{style}{more_style}</style>\n</head>\n"
         f"<body>\n<main>\n{header}\n{body}\n</main>\n</body>\n</html>\n"
     )
 

@@ -24,8 +24,13 @@ def heading(summary: Summary, column: dict[str, str]) -> str:
     metric = metric_name(column["metric"])
     if one_language and several:
         return metric
-    language = language_name(column["language"]) if column["language"] != "mean" else "mean"
+    language = column_title(summary, column["language"])
     return f"{language} {metric}" if several else language
+
+
+def column_title(summary: Summary, column: str) -> str:
+    """The name of a language, or of a mean over several."""
+    return column if column in summary["means"] else language_name(column)
 
 
 def experiment_tables(summary: Summary) -> list[Table]:
@@ -46,8 +51,9 @@ def experiment_table(summary: Summary) -> Table:
     if len(columns) > MANY and len(summary["metrics"]) == 1 and not published:
         headings = [Column("language", text=True), *(Column(row["name"]) for row in rows)]
         each = [[heading(summary, column), *(_ours(row, column) for row in rows)] for column in columns]
-        has_mean = columns[-1]["language"] == "mean"
-        return Table(summary["title"], headings, each[:-1] if has_mean else each, notes, each[-1:] if has_mean else [])
+        means = sum(column["language"] in summary["means"] for column in columns)  # the last ones
+        alone = len(each) - means
+        return Table(summary["title"], headings, each[:alone], notes, each[alone:])
     beside = published and len(columns) <= BESIDE
     headings = [Column("", text=True)]
     lines: list[list[Cell]] = []
@@ -58,11 +64,16 @@ def experiment_table(summary: Summary) -> Table:
         else:
             headings.append(Column(name, "", best))  # type: ignore[arg-type]
     counted = any(row["parameters"] for row in rows)
+    kinds = ["all", "words"]
     if counted:
         headings += [Column("all", "parameters (M)"), Column("words", "parameters (M)", decimals=2)]
         notes.append(
             "Parameters at test time, in millions, of all models of a row together; words: their vectors alone."
         )
+        if summary["parameters"] == "trainable":
+            kinds.append("trainable")
+            notes.append("Trainable: what training changes, also what is left behind when a model is used.")
+            headings.append(Column("trainable", "parameters (M)"))
     for row in rows:
         line: list[Cell] = [row["name"]]
         for column in columns:
@@ -71,13 +82,13 @@ def experiment_table(summary: Summary) -> Table:
                 line.append(row["published"].get(column["name"]))
         if counted:
             size = row["parameters"] or {}
-            line += [size[key] / 1e6 if key in size else None for key in ("all", "words")]
+            line += [size[key] / 1e6 if key in size else None for key in kinds]
         lines.append(line)
         if published and not beside and row["published"]:
             # As text: a published number does not compete for the best of its column.
             theirs = [row["published"].get(column["name"]) for column in columns]
             lines.append(["\u2003published", *("" if number is None else rounded(number) for number in theirs)])
-            lines[-1] += ["", ""] if counted else []
+            lines[-1] += [""] * len(kinds) if counted else []
     return Table(summary["title"], headings, lines, notes)
 
 
@@ -93,9 +104,15 @@ def _notes(summary: Summary, published: bool) -> list[str]:
     over = f"; mean ± deviation over {seeds} seeds" if seeds > 1 else "; one seed"
     folds = f", mean over {summary['folds']} folds" if summary["folds"] > 1 else ""
     notes = [f"{what}, test split{folds}{over}."]
+    if list(summary["means"]) != ["mean"]:
+        notes += [f"{name}: the mean of {_listed(summary, codes)}." for name, codes in summary["means"].items()]
     if published and summary["published_on"]:
         notes.append(f"Published: on {summary['published_on']}; compare orders and differences, not values.")
     return notes
+
+
+def _listed(summary: Summary, codes: list[str]) -> str:
+    return "all languages" if set(codes) == set(summary["languages"]) else ", ".join(codes)
 
 
 def interval_table(summary: Summary) -> Table:
@@ -127,7 +144,7 @@ def claims_table(summary: Summary) -> Table:
                 spread = "" if found["interval"] is None else f" ± {rounded(found['interval'])}"
                 ours = f"{_signed(found['difference'])}{spread}"
             theirs = None if found["published"] is None else _signed(found["published"])
-            lines.append([says, language_name(language), ours, theirs, found.get("verdict", "–")])
+            lines.append([says, column_title(summary, language), ours, theirs, found.get("verdict", "–")])
             says = ""
     several = "the mean of the columns' metrics" if len(summary["metrics"]) > 1 else metric_name(summary["metrics"][0])
     note = (

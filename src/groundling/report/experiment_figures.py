@@ -12,6 +12,8 @@ Figure = tuple[str, str]  # caption, SVG
 
 
 def experiment_figures(summary: Summary) -> list[Figure]:
+    if summary["x"]["is"] == "parameters":
+        return _against_parameters(summary)
     return _lines(summary) if any(row["at"] is not None for row in summary["rows"]) else _bars(summary)
 
 
@@ -25,7 +27,7 @@ def _bars(summary: Summary) -> list[Figure]:
         charts = [(language_name(code), [c for c in columns if c["language"] == code]) for code in codes]
     figures = []
     for name, inside in charts:
-        groups = [metric_name(c["metric"]) if len(metrics) > 2 else language_name(c["language"]) for c in inside]
+        groups = [metric_name(c["metric"]) if len(metrics) > 2 else _title(summary, c["language"]) for c in inside]
         bars = []
         for row in summary["rows"]:
             cells = [row["columns"].get(column["name"]) for column in inside]
@@ -46,7 +48,7 @@ def _lines(summary: Summary) -> list[Figure]:
     """One chart for each column, and one for the mean over the languages that a row was trained on."""
     figures = []
     for column in summary["columns"]:
-        if column["language"] != "mean":
+        if column["language"] not in summary["means"]:
             name = language_name(column["language"])
             several = len(summary["metrics"]) > 1
             caption = f"{name}, {metric_name(column['metric'])}" if several else name
@@ -60,20 +62,41 @@ def _lines(summary: Summary) -> list[Figure]:
     return [figure for figure in figures if figure]
 
 
-def _line_chart(summary: Summary, caption: str, metric: str, cells: dict[str, Any]) -> Figure | None:
-    """Means over seeds with a band of ± one deviation; None where no line has two points."""
+def _against_parameters(summary: Summary) -> list[Figure]:
+    """One chart for each mean over languages; rows of one line are joined, others are points."""
+    means = [column for column in summary["columns"] if column["language"] in summary["means"]]
+    figures = []
+    for column in means or summary["columns"]:
+        several = len(summary["metrics"]) > 1
+        title = _title(summary, column["language"])
+        caption = f"{title}, {metric_name(column['metric'])}" if several else title
+        cells = {row["name"]: row["columns"].get(column["name"]) for row in summary["rows"]}
+        figures.append(_line_chart(summary, caption, column["metric"], cells, fewest=1))
+    return [figure for figure in figures if figure]
+
+
+def _title(summary: Summary, column: str) -> str:
+    return column if column in summary["means"] else language_name(column)
+
+
+def _line_chart(summary: Summary, caption: str, metric: str, cells: dict[str, Any], fewest: int = 2) -> Figure | None:
+    """Means over seeds with a band of ± one deviation; None where no line has so many points.
+
+    Where single points are meant (`fewest` is 1) there are no bands: they would be of no width.
+    """
     points: dict[str, list[tuple[float, float, float]]] = {}
     for row in summary["rows"]:
         cell = cells[row["name"]]
         if row["at"] is not None and cell is not None:
             points.setdefault(row["line"], []).append((row["at"], cell["mean"], cell["deviation"] or 0.0))
-    if all(len(line) < 2 for line in points.values()):
+    if all(len(line) < fewest for line in points.values()):
         return None
     series = []
     for line, found in points.items():
         found.sort()
         low, high = [mean - spread for _, mean, spread in found], [mean + spread for _, mean, spread in found]
-        series.append(Series(line, [(x, mean) for x, mean, _ in found], low, high))
+        bands = (low, high) if fewest > 1 else ()
+        series.append(Series(line, [(x, mean) for x, mean, _ in found], *bands))
     about = summary["x"]
     svg = line_chart(f"{summary['title']}: {caption}", series, about["label"], metric_name(metric), about["log"])
     return caption, svg

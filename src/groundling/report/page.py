@@ -8,12 +8,14 @@ from typing import Any
 from groundling.files import write_text
 from groundling.report.curves import best_validation, learning_curves
 from groundling.report.document import document
+from groundling.report.entailment import entailment_sections
 from groundling.report.escape import clean, escape, escape_markdown
 from groundling.report.languages import language_name
 from groundling.report.numbers import duration, rounded
 from groundling.report.sheet import picture_sheet
 from groundling.report.table import Column, Table
 from groundling.report.tables import DIRECTIONS, chance_by_direction, fold_words, recall_table
+from groundling.report.verdicts import accuracy_table
 
 Data = Mapping[str, Any]
 Rows = Sequence[Mapping[str, Any]]
@@ -37,7 +39,11 @@ def _overall(evaluation: Data) -> Data:
 
 def _scope(evaluation: Data) -> str:
     """ "Tested on 250 pictures and 3,750 captions in 15 languages (split test)."."""
-    counts = [f"{evaluation[key]:,} {key}" for key in ("pictures", "captions") if isinstance(evaluation.get(key), int)]
+    counts = [
+        f"{evaluation[key]:,} {key}"
+        for key in ("pictures", "captions", "statements")
+        if isinstance(evaluation.get(key), int)
+    ]
     languages = list(evaluation.get("languages") or {})
     if len(languages) > 1:
         among = f"in {len(languages)} languages"
@@ -49,6 +55,15 @@ def _scope(evaluation: Data) -> str:
     folds = fold_words(evaluation)
     split += f", {folds}" if folds else ""
     return " ".join(part for part in ("Tested on", " and ".join(counts), among) if part) + f"{split}."
+
+
+def _results(evaluation: Data) -> dict[str, Table]:
+    """The tables of what was found, by their headings."""
+    if not evaluation.get("languages"):
+        return {}
+    if evaluation.get("task") == "entailment":
+        return {"Verdicts": accuracy_table(evaluation)}
+    return {"Recall": recall_table(evaluation)}
 
 
 def _headlines(evaluation: Data) -> list[tuple[str, float, float | None]]:
@@ -145,7 +160,8 @@ def render(
         f"<details><summary>All settings</summary>{_settings_table(settings).html()}</details>" if settings else ""
     )
     sections = {
-        "Recall": recall_table(evaluation).html() if evaluation.get("languages") else "",
+        **{title: table.html() for title, table in _results(evaluation).items()},
+        **(entailment_sections(evaluation) if evaluation.get("task") == "entailment" else {}),
         "Learning curves": learning_curves(metrics or []),
         "Picture sheet": picture_sheet(sheet or []),
         "Settings": details,
@@ -169,8 +185,8 @@ def render_markdown(
         beside = "" if chance is None else f" (chance {rounded(chance)} %)"
         items.append(f"- {rounded(recall)} % {QUESTIONS[direction]}{beside}")
     parts.append("\n".join(items))
-    if evaluation.get("languages"):
-        parts += ["## Recall", recall_table(evaluation).markdown()]
+    for title, table in _results(evaluation).items():
+        parts += [f"## {title}", table.markdown()]
     best = best_validation(metrics or [])
     if best:
         parts += ["## Learning", f"Best validation score {rounded(best[1])} at step {best[0]:,.0f}."]

@@ -4,8 +4,10 @@ from pathlib import Path
 from typing import Any
 
 from groundling.dataset import Dataset
+from groundling.errors import UserError
 from groundling.evaluation.examples import examples
 from groundling.evaluation.models import evaluate_model
+from groundling.evaluation.verdicts import evaluate_verdicts
 from groundling.files import read_json, write_json
 from groundling.model import Model
 from groundling.report.page import write
@@ -29,6 +31,10 @@ def evaluate_run(
     answered without overwriting it. `dataset` saves loading the corpus again right after training.
     """
     run, model = Run.open(folder), Model.load(folder, device)
+    if model.judges:
+        if captions is not None or folds is not None:
+            raise UserError(f"{folder} judges statements: there are no captions to choose from, and no folds")
+        return judge_run(run, model, split, corpus, data, dataset)
     if dataset is None:
         source = model.recipe.corpus
         if corpus is not None:
@@ -45,3 +51,25 @@ def evaluate_run(
     settings = model.recipe.model_dump(exclude_none=True)
     page, _ = write(folder, evaluated.result, read_metrics(run.metrics_file), settings, facts, examples(evaluated))
     return evaluated.result, page
+
+
+def judge_run(
+    run: Run, model: Model, split: str, corpus: str | None, data: Path | None, dataset: Dataset | None
+) -> tuple[dict[str, Any], Path | None]:
+    """The same for a model that judges statements."""
+    if dataset is None:
+        source = model.recipe.corpus
+        if corpus is not None:
+            source = source.model_copy(update={"name": corpus, "split": None})
+        dataset = Dataset.load(source, model.recipe.features, data)
+    judged = evaluate_verdicts(model, dataset, split)
+    if dataset.skipped:
+        judged.result["skipped"] = list(dataset.skipped)
+    if (split, corpus) != ("test", None):
+        return judged.result, None
+    write_json(run.evaluation_file, judged.result)
+    judged.save(run.verdicts_file)
+    facts = read_json(run.facts_file) if run.finished else {}
+    settings = model.recipe.model_dump(exclude_none=True)
+    page, _ = write(run.folder, judged.result, read_metrics(run.metrics_file), settings, facts)
+    return judged.result, page

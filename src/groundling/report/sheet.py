@@ -4,7 +4,7 @@ import base64
 import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from groundling.progress import bar
 from groundling.report.escape import escape
@@ -14,7 +14,7 @@ from groundling.report.numbers import rounded
 SIDE = 112  # pixels; shown at half to full size
 
 
-def thumbnail(path: Path | str | None, side: int = SIDE) -> str | None:
+def thumbnail(path: Path | str | IO[bytes] | None, side: int = SIDE) -> str | None:
     """A small copy of the picture as a data URI; None where the file is missing or is not a picture."""
     if path is None:
         return None

@@ -28,6 +28,11 @@ def show_run(
 ) -> dict[str, Any]:
     """What the page shows, as data. `languages` are those of the run where left out."""
     run, model = Run.open(folder), Model.load(folder, device)
+    if model.system.task == "entailment":
+        raise UserError(
+            f"{folder} judges statements and finds neither pictures nor captions; `groundling evaluate` writes its "
+            "report, and `groundling check` gives its verdicts"
+        )
     source = model.recipe.corpus
     if languages is not None:
         source = source.model_copy(update={"languages": list(dict.fromkeys(languages))})

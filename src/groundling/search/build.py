@@ -5,7 +5,9 @@ and the manifest, last, makes them the index.
 """
 
 import errno
+import os
 import secrets
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -215,10 +217,10 @@ def _one_core_each() -> Iterator[ThreadPoolExecutor]:
 
     On an error or Ctrl-C, what is waiting is dropped rather than finished.
     """
-    import torch
-
-    cores = torch.get_num_threads()
-    pool = ThreadPoolExecutor(cores, initializer=torch.set_num_threads, initargs=(1,))
+    torch: Any = sys.modules.get("torch")  # an exported model runs without it
+    cores = os.cpu_count() or 1 if torch is None else torch.get_num_threads()
+    alone = {} if torch is None else {"initializer": torch.set_num_threads, "initargs": (1,)}
+    pool = ThreadPoolExecutor(cores, **alone)
     try:
         yield pool
         pool.shutdown()
@@ -226,4 +228,5 @@ def _one_core_each() -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=True, cancel_futures=True)
         raise
     finally:
-        torch.set_num_threads(cores)
+        if torch is not None:
+            torch.set_num_threads(cores)

@@ -57,10 +57,11 @@ class Encoder(Protocol):
 
 
 def load(name: str, text: str | None = None, device: str = "auto") -> Encoder:
-    """A run of ours, or a pretrained model by its folder or its name on the hub.
+    """A run of ours, what was exported from one, or a pretrained model by its folder or its name on the hub.
 
     Args:
-        name: the folder of a run; the folder or hub name of a CLIP, SigLIP or Chinese-CLIP; or a name from `PAIRS`.
+        name: the folder of a run, or one that `groundling export` wrote; the folder or hub name of a CLIP, SigLIP or
+            Chinese-CLIP; or a name from `PAIRS`.
         text: the folder or hub name of a separate text tower, as of the multilingual CLIPs of sentence-transformers.
         device: as for all commands.
     """
@@ -72,7 +73,12 @@ def load(name: str, text: str | None = None, device: str = "auto") -> Encoder:
             f"{name}: neither the folder of a run or of a pretrained model, nor a name on the hub (OWNER/MODEL), nor "
             f"that of a pair{did_you_mean(name, PAIRS)}"
         )
-    if text is None and ((folder / "recipe.json").exists() or (folder / "tokeniser.json").exists()):
+    ours = (folder / "recipe.json").exists()
+    if text is None and not ours and any((folder / file).exists() for file in ("manifest.json", "text.onnx")):
+        from groundling.search.onnx_encoder import OnnxEncoder
+
+        return OnnxEncoder(folder)
+    if text is None and (ours or (folder / "tokeniser.json").exists()):
         from groundling.search.run_encoder import RunEncoder
 
         return RunEncoder(folder, device)

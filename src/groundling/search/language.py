@@ -36,6 +36,7 @@ SCRIPTS = {
     "Gurmukhi": ("pa",),
     "Sinhala": ("si",),
 }
+_LETTERS = {script: regex.compile(rf"\p{{{script}}}") for script in SCRIPTS}
 _SYLLABLES = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
 _LATIN = regex.compile(r"\p{Latin}")
 
@@ -70,7 +71,7 @@ def _base(code: str) -> str:
 
 def _same_script(text: str, languages: Sequence[str]) -> list[str]:
     """Those of the languages that are written as the text is, by the most frequent script; all where none is."""
-    counts = {script: len(regex.findall(rf"\p{{{script}}}", text)) for script in SCRIPTS}
+    counts = {script: len(letters.findall(text)) for script, letters in _LETTERS.items()}
     script, count = max(counts.items(), key=lambda pair: pair[1])
     if count > len(_LATIN.findall(text)):
         written = [code for code in languages if _base(code) in SCRIPTS[script]]

@@ -1,6 +1,5 @@
 """A run of ours as the model of an index."""
 
-import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -9,11 +8,11 @@ import numpy as np
 
 from groundling.errors import UserError
 from groundling.evaluation.unseen import trained_languages
+from groundling.export.fingerprint import run_fingerprint
 from groundling.model import Model, Vectors
 from groundling.run import Run
-from groundling.vision import backbones
 from groundling.vision.backbones import Backbone
-from groundling.vision.from_settings import preprocessing_of
+from groundling.vision.from_settings import backbone_of, preprocessing_of
 from groundling.vision.preprocessing import Pixels, Preprocessing
 
 
@@ -33,12 +32,9 @@ class RunEncoder:
         self.languages = trained_languages(run, self.model)
         features = self.model.recipe.features
         self.backbone = features.backbone if features.array is None else "a precomputed array"
+        self.model.check_finds()
         self.dimensions = self.model.encode_features(np.zeros((1, self.model.features), dtype=np.float32)).shape[1]
-        digest = hashlib.sha256(features.model_dump_json(exclude_defaults=True).encode())
-        for file in (run.tokeniser_file, run.weights_file):
-            with file.open("rb") as opened:
-                digest.update(hashlib.file_digest(opened, "sha256").digest())
-        self.fingerprint = digest.hexdigest()
+        self.fingerprint = run_fingerprint(run, features)
 
     @cached_property
     def _looking(self) -> tuple[Backbone, Preprocessing]:
@@ -48,7 +44,7 @@ class RunEncoder:
                 f"{self.folder}: this model was trained on a precomputed array, so it cannot look at picture files; "
                 "train one with a backbone"
             )
-        backbone = backbones.get(features.backbone, features.size)
+        backbone = backbone_of(features)
         if backbone.dim != self.model.features:
             raise UserError(f"{self.folder}: its backbone {backbone.name} is not the one that it was trained with")
         return backbone, preprocessing_of(features, backbone)

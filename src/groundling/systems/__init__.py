@@ -5,22 +5,27 @@ from typing import Any
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import Recipe, check
 from groundling.systems.bag import Bag
-from groundling.systems.base import Earlier, System, Towers
+from groundling.systems.base import Earlier, JudgingTowers, System, Towers
 from groundling.systems.bert_gru import BertGRU
+from groundling.systems.clip_ve import ClipVE
 from groundling.systems.clmr import CLMR
+from groundling.systems.clseave import Clseave
 from groundling.systems.embn import EmbN
+from groundling.systems.hem import HEM
+from groundling.systems.la import LA
 from groundling.systems.lessons import Lessons
 from groundling.systems.liwe import LIWE
 from groundling.systems.mule import MULE
 from groundling.systems.par_embn import ParEmbN
 from groundling.systems.parallel import Parallel
 from groundling.systems.pivot import Pivot
+from groundling.systems.smalr import SMALR
 from groundling.systems.translator import Translator
 from groundling.systems.vse import VSE
 
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
-    for system in (VSE, Lessons, Bag, CLMR, LIWE, BertGRU, Pivot, Parallel, EmbN, ParEmbN, MULE, Translator)
+    for system in (VSE, Lessons, Bag, CLMR, LIWE, BertGRU, Pivot, Parallel, EmbN, ParEmbN, MULE, LA, HEM, SMALR, Translator, ClipVE, Clseave)
 }
 
 
@@ -28,6 +33,11 @@ def get(name: str) -> type[System]:
     if name not in SYSTEMS:
         raise UserError(f'no system is called "{name}"{did_you_mean(name, SYSTEMS)}')
     return SYSTEMS[name]
+
+
+def judging() -> list[str]:
+    """The systems whose models tell if a sentence is true of a picture."""
+    return [name for name in SYSTEMS if make({"name": name}).task == "entailment"]
 
 
 def make(values: dict[str, Any]) -> System:
@@ -43,7 +53,7 @@ def of(recipe: Recipe) -> System:
         raise UserError(
             f"before: system {system.name} starts from an earlier run here; name its folder, or describe it"
         )
-    if recipe.before is not None and not system.needs_before:
+    if recipe.before is not None and not system.takes_before:
         raise UserError(f"before: system {system.name} starts from no earlier run here; leave it out")
     return system
 
@@ -60,4 +70,4 @@ def meaning(recipe: Recipe) -> dict[str, Any]:
     return {**values, "system": {**system.settings.model_dump(exclude_defaults=True), "name": system.name}}
 
 
-__all__ = ["SYSTEMS", "Earlier", "System", "Towers", "get", "make", "meaning", "of"]
+__all__ = ["SYSTEMS", "Earlier", "JudgingTowers", "System", "Towers", "get", "make", "meaning", "of"]

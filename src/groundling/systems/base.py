@@ -1,9 +1,11 @@
 """What every system is made of: towers, the batches they learn from, and the loss of a batch."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
+import torch
 from torch import Tensor, nn
 
 from groundling import settings as all_settings
@@ -23,6 +25,26 @@ class Towers(nn.Module):
         self.picture = picture
 
 
+class JudgingTowers(Towers):
+    """Towers with a head that tells whether a sentence is true of a picture, from the vectors of both.
+
+    Towers in `frozen` ("text", "picture") get no gradient and stay in evaluation mode, as do their statistics.
+    """
+
+    def __init__(self, text: nn.Module, picture: nn.Module, verdict: nn.Module, frozen: tuple[str, ...] = ()) -> None:
+        super().__init__(text, picture)
+        self.verdict = verdict
+        self.frozen = frozen
+        for name in frozen:
+            self.get_submodule(name).requires_grad_(False)
+
+    def train(self, mode: bool = True) -> "JudgingTowers":
+        super().train(mode)
+        for name in self.frozen:
+            self.get_submodule(name).eval()
+        return self
+
+
 @dataclass(frozen=True)
 class Earlier:
     """A finished training that another one starts from."""
@@ -30,6 +52,7 @@ class Earlier:
     system: "System"
     tokeniser: Tokeniser
     towers: Towers
+    languages: tuple[str, ...] = ()  # that it was trained on
 
 
 class System(ABC):
@@ -39,11 +62,16 @@ class System(ABC):
         name: how recipes call it.
         paper: the citation.
         Settings: its own settings, beside those that every system shares.
+
+    Attributes:
+        seed, device: those of the training, for a system that has something to learn before it; set by the loop.
     """
 
     name: ClassVar[str]
     paper: ClassVar[str]
     Settings: ClassVar[type[all_settings.Settings]]
+    seed: int = 0
+    device: torch.device = torch.device("cpu")
 
     def __init__(self, settings: all_settings.Settings) -> None:
         self.settings = settings
@@ -54,9 +82,27 @@ class System(ABC):
         return "cosine"
 
     @property
+    def task(self) -> Literal["retrieval", "entailment"]:
+        """What it learns: to find pictures and captions by each other, or to judge statements about pictures."""
+        return "retrieval"
+
+    @property
     def needs_before(self) -> bool:
         """Whether it starts from an earlier run, which a recipe describes or names under `before`."""
         return False
+
+    @property
+    def takes_before(self) -> bool:
+        """Whether it can start from an earlier run."""
+        return self.needs_before
+
+    def follow(self, earlier: Earlier) -> None:
+        """Get to know the earlier run that `begin` will take over; called before all else of a training."""
+        return None
+
+    def material(self, dataset: Dataset) -> Dataset:
+        """What it learns from: captions, or statements in their place."""
+        return dataset.judged() if self.task == "entailment" else dataset
 
     def prepare(self, dataset: Dataset, text: TextSettings) -> None:
         """Find what is needed for training beside captions and pictures: files that settings name, word vectors.
@@ -65,9 +111,21 @@ class System(ABC):
         """
         return None
 
+    def ready(self, corpus: Corpus, text: TextSettings) -> None:
+        """Make what takes long on training captions and is kept between runs, such as word vectors; called after
+        `prepare`, where a table is made ready for another machine."""
+        return None
+
     @abstractmethod
     def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
         """Built from the captions of `corpus`, which are training captions only."""
+
+    def resumed_tokeniser(self, corpus: Corpus, settings: TextSettings, saved: dict[str, object]) -> Tokeniser:
+        """What `tokeniser` built when the training began that now goes on, and saved as JSON.
+
+        Built anew where that depends on captions and settings alone.
+        """
+        return self.tokeniser(corpus, settings)
 
     @abstractmethod
     def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
@@ -76,6 +134,10 @@ class System(ABC):
     @abstractmethod
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
         """Freshly initialised towers for pictures of so many features."""
+
+    def features_in(self, weights: Mapping[str, Tensor]) -> int:
+        """The number of features that saved towers look at."""
+        return int(weights["picture.project.weight"].shape[1])
 
     def begin(self, towers: Towers, tokeniser: Tokeniser, earlier: Earlier) -> None:
         """Take over what an earlier run has learned, in place; called once, before the first step."""

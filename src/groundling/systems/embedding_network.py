@@ -9,6 +9,7 @@ each the mean of the ten most violated triplets of every anchor.
 """
 
 from collections import Counter
+from pathlib import Path
 from typing import cast
 
 import torch
@@ -17,13 +18,17 @@ from torch import Tensor
 
 from groundling.batches import DeviceBatch, EveryLanguageSampler, Sampler, TrainingData
 from groundling.corpus import Corpus
+from groundling.dataset import Dataset
+from groundling.errors import UserError
 from groundling.objectives import distances, neighbourhood, pull, worst_triplets
 from groundling.objectives.triplets import Distance
 from groundling.settings import Settings, TextSettings, TrainingSettings
 from groundling.systems.base import System, Towers
-from groundling.systems.starting_vectors import starting_table
+from groundling.systems.starting_vectors import caption_vectors, check_files, starting_table
 from groundling.text import Tokeniser
 from groundling.text.by_language import LanguageTokeniser, count_words, frequent
+from groundling.towers.compact import plan
+from groundling.towers.hybrid import HybridWords
 from groundling.towers.two_layers import TwoLayerPictureTower
 from groundling.towers.universal import ParallelTower, UniversalTower, UniversalWords
 
@@ -49,12 +54,25 @@ class EmbeddingNetworkSettings(Settings):
     caption_weight: float = Field(1.5, ge=0, description="of a caption's triplets, in which pictures compete")
     neighbourhood_weight: float = Field(0.05, ge=0, description="of captions of one picture lying together")
     pull_weight: float = Field(5e-7, ge=0, description="of word vectors staying where they began; none if random")
+    compact: bool = Field(
+        False, description="only what retrieval needs, as `groundling compact` leaves it; not trained"
+    )
 
 
 class EmbeddingNetwork(System):
     """Tokeniser, towers, batches and the loss against pictures."""
 
     settings: EmbeddingNetworkSettings
+    data: Path | None = None  # the folder that files named in settings may lie below; known when training begins
+
+    def prepare(self, dataset: Dataset, text: TextSettings) -> None:
+        self.data = dataset.data
+        check_files(self.settings.vectors, dataset.corpus.split("train").all_languages(), self.data)
+
+    def ready(self, corpus: Corpus, text: TextSettings) -> None:
+        if self.settings.vectors == "captions":
+            for code in corpus.all_languages():
+                caption_vectors(corpus, code, self.settings.word_dimensions, text.segmentation)
 
     def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
         counts = count_words(corpus.texts, corpus.languages.tolist(), settings)
@@ -80,6 +98,7 @@ class EmbeddingNetwork(System):
             text.segmentation,
             own.vector_lines,
             reduce_to,
+            self.data,
         )
         return LanguageTokeniser(tokeniser.vocabularies, text, start.shape[1], tokeniser.loans, start)
 
@@ -89,25 +108,59 @@ class EmbeddingNetwork(System):
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
         own = self.settings
         assert isinstance(tokeniser, LanguageTokeniser)  # noqa: S101 (for the type checker: made above)
-        start = None if tokeniser.start is None else torch.from_numpy(tokeniser.start)
-        words = UniversalWords(tokeniser.bounds, tokeniser.dimensions, own.universal_dimensions, start)
-        picture = TwoLayerPictureTower(features, own.picture_dimensions, own.dimensions, own.dropout)
+        words = self.folded_words(tokeniser) if own.compact else self.words(tokeniser)
+        picture = TwoLayerPictureTower(
+            features, own.picture_dimensions, own.dimensions, own.dropout, normalise=not own.compact
+        )
         return Towers(self.text_tower(words), picture)
 
-    def text_tower(self, words: UniversalWords) -> UniversalTower | ParallelTower:
+    def folded_words(self, tokeniser: LanguageTokeniser) -> HybridWords:
+        """The same words in the smallest form (see `towers.compact`)."""
         own = self.settings
-        return UniversalTower(words, own.universal_dimensions, own.state_dimensions, own.dimensions)
+        kept = plan(
+            tokeniser.bounds,
+            tokeniser.dimensions,
+            own.universal_dimensions,
+            tokeniser.tokens,
+            own.state_dimensions,
+            self.branches(tokeniser),
+            self.mapped,
+        )
+        return HybridWords(tokeniser.bounds, tokeniser.dimensions, kept.width, tokeniser.tokens, kept.mapped)
+
+    def branches(self, tokeniser: LanguageTokeniser) -> int:
+        """How many GRUs read captions."""
+        return 1
+
+    @property
+    def mapped(self) -> bool:
+        """Whether words have vectors that a map takes to the universal embedding."""
+        return True
+
+    def words(self, tokeniser: LanguageTokeniser) -> HybridWords:
+        start = None if tokeniser.start is None else torch.from_numpy(tokeniser.start)
+        return UniversalWords(tokeniser.bounds, tokeniser.dimensions, self.settings.universal_dimensions, start)
+
+    def text_tower(self, words: HybridWords) -> UniversalTower | ParallelTower:
+        return UniversalTower(words, words.width, self.settings.state_dimensions, self.settings.dimensions)
 
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
         """`training.batch_size` counts pictures."""
+        self.refuse_compact()
         return EveryLanguageSampler(
             data, training.batch_size, training.seed, self.settings.sentences, pool=training.length_pool
         )
 
+    def refuse_compact(self) -> None:
+        if self.settings.compact:
+            raise UserError(
+                "system.compact: such a model cannot be trained; train one without it, then `groundling compact`"
+            )
+
     def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
         ids, lengths, real = self.captions(data, batch)
         _, vectors = text_of(towers).read(ids, lengths)
-        return self.grounding(towers, data, batch.rows[0], vectors, real)
+        return self.grounding(towers, towers.picture(data.features[batch.rows[0]]), vectors, real)
 
     def captions(self, data: TrainingData, batch: DeviceBatch) -> tuple[Tensor, Tensor, Tensor]:
         """Entries [languages, captions, longest], lengths [languages, captions], and which of them are there at all.
@@ -123,13 +176,13 @@ class EmbeddingNetwork(System):
             lines >= 0,
         )
 
-    def grounding(self, towers: Towers, data: TrainingData, pictures: Tensor, vectors: Tensor, real: Tensor) -> Tensor:
-        """The losses of captions [languages, captions, d] with pictures and with one another, and of the word table."""
+    def grounding(self, towers: Towers, seen: Tensor, vectors: Tensor, real: Tensor) -> Tensor:
+        """The losses of captions [languages, captions, d] with pictures [n, d] and with one another, and of the word
+        table."""
         own, words = self.settings, text_of(towers).words
-        seen = towers.picture(data.features[pictures])
         with torch.autocast(vectors.device.type, enabled=False):  # in bf16 scores within .004 are one
             total = self.matching(seen, vectors, real) + self.together(vectors, real, len(seen))
-            if words.start is not None and own.pull_weight:
+            if words.start is not None and words.table is not None and own.pull_weight:
                 total = total + own.pull_weight * pull(words.table, words.start)
         return total
 

@@ -7,7 +7,9 @@ Captions of one picture are kept together across languages; there is no universa
 from typing import ClassVar, Literal
 
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
-from groundling.towers.universal import ParallelTower, UniversalWords
+from groundling.text.by_language import LanguageTokeniser
+from groundling.towers.hybrid import HybridWords
+from groundling.towers.universal import ParallelTower
 
 
 class ParEmbNSettings(EmbeddingNetworkSettings):
@@ -20,6 +22,8 @@ class ParEmbN(EmbeddingNetwork):
     Settings: ClassVar = ParEmbNSettings
     settings: ParEmbNSettings
 
-    def text_tower(self, words: UniversalWords) -> ParallelTower:
-        own = self.settings
-        return ParallelTower(words, own.universal_dimensions, own.state_dimensions, own.dimensions)
+    def text_tower(self, words: HybridWords) -> ParallelTower:
+        return ParallelTower(words, words.width, self.settings.state_dimensions, self.settings.dimensions)
+
+    def branches(self, tokeniser: LanguageTokeniser) -> int:
+        return len(tokeniser.codes)

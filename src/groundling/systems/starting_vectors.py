@@ -24,6 +24,7 @@ def starting_table(
     segmentation: str,
     lines: int = 200_000,
     reduce_to: int | None = None,
+    data: Path | None = None,
 ) -> Matrix:
     """[rows, dimensions] for `text.by_language.LanguageTokeniser`: zeros for padding and for nothing.
 
@@ -32,24 +33,47 @@ def starting_table(
             of word vectors, also below the data folder, in which {language} stands for the code.
         lines: words of a file that are read; files list the frequent ones first.
         reduce_to: principal components that are kept, language by language; None for all dimensions.
+        data: the folder that files may lie below.
     """
     tables = []
     for code, words in vocabularies.items():
         if source == "captions":
-            captions = training.sentences(corpus, code, segmentation)
-            vectors = training.trained(captions, training.WordSettings(dimensions=dimensions))
+            vectors = caption_vectors(corpus, code, dimensions, segmentation)
         else:
-            vectors, _ = storage.read(_path(source, code, len(vocabularies)), lines)
+            vectors, _ = storage.read(_path(source, code, len(vocabularies), data), lines)
         table = look_up(vectors, words)
-        if reduce_to is not None:
-            table = reduce(WordVectors(tuple(words), table), reduce_to)[0].matrix
         tables += [np.zeros((1, table.shape[1]), dtype=np.float32), table]
     sizes = {table.shape[1] for table in tables}
     if len(sizes) > 1:
         raise UserError(
             f"{source}: word vectors of {' and '.join(map(str, sorted(sizes)))} dimensions; give all the same"
         )
-    return np.concatenate([np.zeros((FIRST, sizes.pop()), dtype=np.float32), *tables])
+    whole = np.concatenate([np.zeros((FIRST, sizes.pop()), dtype=np.float32), *tables])
+    return whole if reduce_to is None else reduced(whole, vocabularies, reduce_to)
+
+
+def caption_vectors(corpus: Corpus, language: str, dimensions: int, segmentation: str) -> WordVectors:
+    """Trained on the language's training captions, once."""
+    captions = training.sentences(corpus, language, segmentation)
+    return training.trained_words(captions, training.WordSettings(dimensions=dimensions))
+
+
+def check_files(source: str, languages: Sequence[str], data: Path | None) -> None:
+    """An error where `source` names files and one of them is missing."""
+    for code in languages if source not in ("captions", "random") else []:
+        _path(source, code, len(languages), data)
+
+
+def reduced(table: Matrix, vocabularies: Mapping[str, Sequence[str]], dimensions: int) -> Matrix:
+    """The same rows in fewer dimensions, by the principal components of each language's own words."""
+    result = np.zeros((len(table), dimensions), dtype=np.float32)
+    at = FIRST + 1
+    for words in vocabularies.values():
+        rows = slice(at, at + len(words))
+        if words:
+            result[rows] = reduce(WordVectors(tuple(words), table[rows]), dimensions)[0].matrix
+        at += len(words) + 1
+    return result
 
 
 def look_up(vectors: WordVectors, words: Sequence[str]) -> Matrix:
@@ -61,10 +85,10 @@ def look_up(vectors: WordVectors, words: Sequence[str]) -> Matrix:
     return table
 
 
-def _path(source: str, language: str, languages: int) -> Path:
+def _path(source: str, language: str, languages: int, data: Path | None) -> Path:
     if "{language}" not in source and languages > 1:
         raise UserError(
             f'system.vectors: write {{language}} in "{source}" where the code of each language stands, '
             "as in cc.{language}.300.vec.gz"
         )
-    return find_file(source.replace("{language}", language), None)
+    return find_file(source.replace("{language}", language), data)

@@ -45,7 +45,11 @@ class LanguageTokeniser:
         vocabularies: language → its words, in the order of their rows.
         dimensions: numbers to a word.
         loans: language → word → (language, word) that it is read as: rare words that a dictionary knows.
-        start: [size, dimensions] the vectors that training begins with. Not saved: a trained model has its own.
+        latent: language → word → the number of the latent token that it is read as: rare words of HEM (seed 001). Rows
+            of tokens follow those of all languages.
+        tokens: how many latent tokens there are.
+        start: [bounds[-1], dimensions] the vectors that training begins with. Not saved: a trained model has its own.
+        latent_start: [tokens, universal dimensions] those of the latent tokens.
     """
 
     vocabularies: Mapping[str, Sequence[str]]
@@ -53,6 +57,9 @@ class LanguageTokeniser:
     dimensions: int
     loans: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     start: npt.NDArray[np.float32] | None = field(default=None, repr=False)
+    latent: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
+    tokens: int = 0
+    latent_start: npt.NDArray[np.float32] | None = field(default=None, repr=False)
     rows: dict[str, dict[str, int]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +72,10 @@ class LanguageTokeniser:
             code: {word: rows[other][as_word] for word, (other, as_word) in loans.items()}
             for code, loans in self.loans.items()
         }
+        for code, numbers in self.latent.items():
+            if not all(0 <= number < self.tokens for number in numbers.values()):
+                raise ValueError(f"a word of {code} is a latent token that does not exist")
+            lent[code] = {**lent.get(code, {}), **{word: self.bounds[-1] + n for word, n in numbers.items()}}
         object.__setattr__(self, "rows", {code: {**lent.get(code, {}), **own} for code, own in rows.items()})
 
     @property
@@ -79,7 +90,7 @@ class LanguageTokeniser:
 
     @property
     def size(self) -> int:
-        return self.bounds[-1]
+        return self.bounds[-1] + self.tokens
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         nothing = dict(zip(self.vocabularies, self.bounds, strict=False))
@@ -102,6 +113,8 @@ class LanguageTokeniser:
             "languages": {code: len(listed) for code, listed in self.vocabularies.items()},
             "words": [word for listed in self.vocabularies.values() for word in listed],
             "loans": {code: {word: list(to) for word, to in loans.items()} for code, loans in self.loans.items()},
+            "tokens": self.tokens,
+            "latent": {code: dict(numbers) for code, numbers in self.latent.items()},
         }
 
     @staticmethod
@@ -112,4 +125,11 @@ class LanguageTokeniser:
         loans = {
             code: {word: (to[0], to[1]) for word, to in entries.items()} for code, entries in value["loans"].items()
         }
-        return LanguageTokeniser(vocabularies, TextSettings(**value["settings"]), value["dimensions"], loans)
+        return LanguageTokeniser(
+            vocabularies,
+            TextSettings(**value["settings"]),
+            value["dimensions"],
+            loans,
+            latent=value.get("latent", {}),
+            tokens=value.get("tokens", 0),
+        )

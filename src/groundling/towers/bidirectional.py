@@ -58,6 +58,27 @@ class BidirectionalSentence(nn.Module):
             back = self.back(words[captions[:, None], places])[0][captions, last]
         return normalize((onward.float() + back.float()) / 2, dim=-1)
 
+    def states(self, words: Tensor, lengths: Tensor) -> Tensor:
+        """[captions, longest, d], one for each word (see `tokens`): the mean of both directions, or with "ends", where
+        they are taken at different words, both side by side."""
+        onward = self.onward(words)[0].float()
+        if self.pooling == "last":
+            return (onward + self.back(words).float()) / 2
+        captions = torch.arange(len(words), device=words.device)[:, None]
+        places = (lengths[:, None] - 1 - torch.arange(words.shape[1], device=words.device)).clamp(min=0)
+        back = self.back(words[captions, places])[0].float()[captions, places]  # turned round, and back again
+        return torch.cat([onward, back], dim=-1)
+
+    def pool(self, states: Tensor, lengths: Tensor) -> Tensor:
+        last = states[torch.arange(len(states), device=states.device), lengths - 1]
+        if self.pooling == "last":
+            return last
+        half = states.shape[-1] // 2
+        return (last[:, :half] + states[:, 0, half:]) / 2
+
+    def finish(self, pooled: Tensor) -> Tensor:
+        return normalize(pooled, dim=-1)
+
 
 class BidirectionalTower(nn.Module):
     """Word table → bidirectional sentence (CLMR)."""

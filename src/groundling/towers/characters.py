@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from torch.nn.functional import leaky_relu
 from torch.nn.utils.parametrizations import weight_norm
 
-from groundling.towers.bidirectional import BidirectionalSentence
 from groundling.towers.masked_norm import MaskedBatchNorm
 
 AT_ONCE = 4096  # words spelled out together outside training
@@ -62,9 +61,9 @@ class RecurrentWords(nn.Module):
 
 
 class CharacterTower(nn.Module):
-    """Spellings → word vectors → bidirectional sentence."""
+    """Spellings → word vectors → sentence (bidirectional in LIWE)."""
 
-    def __init__(self, words: LayeredWords | RecurrentWords, sentence: BidirectionalSentence) -> None:
+    def __init__(self, words: LayeredWords | RecurrentWords, sentence: nn.Module) -> None:
         super().__init__()
         self.words, self.sentence = words, sentence
 

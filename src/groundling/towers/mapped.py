@@ -20,9 +20,18 @@ class RecurrentSentence(nn.Module):
 
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
         """[captions, longest, word dimensions] and [captions] lengths → [captions, dimensions]"""
-        states, _ = self.recurrent(words)
-        last = states[torch.arange(len(words), device=words.device), lengths - 1]
-        return normalize(last.float(), dim=-1)
+        return self.finish(self.pool(self.states(words, lengths), lengths))
+
+    def states(self, words: Tensor, lengths: Tensor) -> Tensor:
+        """[captions, longest, dimensions], one for each word (see `tokens`)"""
+        states: Tensor = self.recurrent(words)[0]
+        return states
+
+    def pool(self, states: Tensor, lengths: Tensor) -> Tensor:
+        return states[torch.arange(len(states), device=states.device), lengths - 1]
+
+    def finish(self, pooled: Tensor) -> Tensor:
+        return normalize(pooled.float(), dim=-1)
 
 
 class MappedTower(nn.Module):

@@ -36,13 +36,17 @@ class PretrainedTower(nn.Module):
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """[captions, longest] word pieces and [captions] lengths → [captions, dimensions]"""
+        return self.sentence(self.vectors(ids, lengths), lengths)
+
+    def vectors(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """[captions, longest, hidden], what the sentence is made of"""
         real = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
         # Spelled out as [captions, 1, longest, longest]: from [captions, longest] transformers looks whether anything
         # is padding, which a recorded step on a GPU cannot do.
         mask = real[:, None, None, :].expand(-1, 1, ids.shape[1], -1)
         with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
-            states = self.encoder(input_ids=ids.long(), attention_mask=mask).last_hidden_state
-        return self.sentence(states, lengths)
+            states: Tensor = self.encoder(input_ids=ids.long(), attention_mask=mask).last_hidden_state
+        return states
 
 
 def load_encoder(folder: Path) -> Any:

@@ -7,13 +7,16 @@ from torch.nn.functional import normalize, relu
 class TwoLayerPictureTower(nn.Module):
     """Features → linear → batch normalisation → ReLU → dropout → linear → unit vectors.
 
-    `project` is the layer that reads the features, as in every picture tower.
+    `project` is the layer that reads the features, as in every picture tower. Without `normalise` there is no batch
+    normalisation: it is part of `project` already (see `compact`).
     """
 
-    def __init__(self, features: int, hidden: int, dimensions: int, dropout: float = 0.5) -> None:
+    def __init__(
+        self, features: int, hidden: int, dimensions: int, dropout: float = 0.5, normalise: bool = True
+    ) -> None:
         super().__init__()
         self.project = nn.Linear(features, hidden)
-        self.norm = nn.BatchNorm1d(hidden)
+        self.norm = nn.BatchNorm1d(hidden) if normalise else nn.Identity()
         self.dropout = nn.Dropout(dropout)
         self.narrow = nn.Linear(hidden, dimensions)
 

@@ -5,59 +5,19 @@ which words of all languages shall lie side by side.
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import embedding, normalize
+from torch.nn.functional import normalize
+
+from groundling.towers.hybrid import HybridWords
 
 
-class UniversalWords(nn.Module):
-    """Word table → a linear map for each language (no activation) → universal embedding.
-
-    In training the maps are applied to the whole table, then rows are looked up: shapes never depend on which words a
-    batch has, and no word is mapped twice. Otherwise only the rows that are asked for are mapped.
-
-    Args:
-        bounds: where the rows of each language begin, and where the last ones end; row 0 is padding.
-        start: [rows, word dimensions] pretrained vectors, which `start` keeps (outside of the saved weights).
-    """
-
-    start: Tensor | None
+class UniversalWords(HybridWords):
+    """Word table → a linear map for each language (no activation) → universal embedding; see `hybrid`."""
 
     def __init__(self, bounds: Sequence[int], word_dimensions: int, universal: int, start: Tensor | None) -> None:
-        super().__init__()
-        self.bounds = list(bounds)
-        self.table = nn.Parameter(torch.empty(bounds[-1], word_dimensions))
-        self.universal = nn.ModuleList(nn.Linear(word_dimensions, universal) for _ in bounds[1:])
-        with torch.no_grad():
-            if start is None:
-                nn.init.uniform_(self.table, -0.1, 0.1)
-            else:
-                self.table.copy_(start)
-        self.register_buffer("start", None if start is None else self.table.detach().clone(), persistent=False)
-
-    def forward(self, ids: Tensor, frozen: bool = False) -> Tensor:
-        """[…] rows of the table → […, universal dimensions]; `frozen`: the table gets no gradient."""
-        table = self.table.detach() if frozen else self.table
-        if self.training:
-            return embedding(ids, self._mapped(table, self.bounds))
-        rows, places = ids.unique(return_inverse=True)  # sorted, so that languages stand together
-        bounds = torch.searchsorted(rows, torch.tensor(self.bounds, dtype=rows.dtype, device=rows.device))
-        return self._mapped(table[rows], bounds.tolist())[places]
-
-    def _mapped(self, vectors: Tensor, bounds: Sequence[int]) -> Tensor:
-        """What comes before the first bound is padding."""
-        parts = [
-            linear(vectors[begin:end]) for linear, (begin, end) in zip(self.universal, pairwise(bounds), strict=True)
-        ]
-        return torch.cat([parts[0].new_zeros(bounds[0], parts[0].shape[1]), *parts])
-
-    def languages(self, ids: Tensor) -> Tensor:
-        """The number of the language of each row."""
-        return torch.bucketize(
-            ids.contiguous(), torch.tensor(self.bounds[1:-1], dtype=ids.dtype, device=ids.device), right=True
-        )
+        super().__init__(bounds, word_dimensions, universal, start=start)
 
 
 def average(words: Tensor, lengths: Tensor) -> Tensor:
@@ -79,7 +39,7 @@ def last_state(recurrent: nn.Module, project: nn.Module, words: Tensor, lengths:
 class UniversalTower(nn.Module):
     """Universal words → one GRU and one linear layer for all languages → unit vectors (MULE)."""
 
-    def __init__(self, words: UniversalWords, universal: int, state: int, dimensions: int) -> None:
+    def __init__(self, words: HybridWords, universal: int, state: int, dimensions: int) -> None:
         super().__init__()
         self.words = words
         self.recurrent = nn.GRU(universal, state, batch_first=True)
@@ -93,18 +53,22 @@ class UniversalTower(nn.Module):
         """[languages, captions, longest] → the mean of the universal embeddings of its words, and the vector of each
         caption, [languages, captions, …]."""
         words = self.words(ids)
+        return average(words, lengths), self.sentences(words, lengths)
+
+    def sentences(self, words: Tensor, lengths: Tensor) -> Tensor:
+        """[languages, captions, longest, universal] → [languages, captions, dimensions]"""
         vectors = last_state(self.recurrent, self.project, words.flatten(end_dim=1), lengths.flatten())
-        return average(words, lengths), vectors.unflatten(0, lengths.shape)
+        return vectors.unflatten(0, lengths.shape)
 
 
 class ParallelTower(nn.Module):
     """The same with a GRU and a linear layer for each language (PAR. EmbN, after Gella et al. 2017)."""
 
-    def __init__(self, words: UniversalWords, universal: int, state: int, dimensions: int) -> None:
+    def __init__(self, words: HybridWords, universal: int, state: int, dimensions: int) -> None:
         super().__init__()
         self.words = words
-        self.recurrent = nn.ModuleList(nn.GRU(universal, state, batch_first=True) for _ in words.universal)
-        self.project = nn.ModuleList(nn.Linear(state, dimensions) for _ in words.universal)
+        self.recurrent = nn.ModuleList(nn.GRU(universal, state, batch_first=True) for _ in words.mapped)
+        self.project = nn.ModuleList(nn.Linear(state, dimensions) for _ in words.mapped)
         self.dimensions = dimensions
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 import groundling
@@ -15,13 +16,14 @@ from groundling.batches import TrainingData
 from groundling.corpus import Corpus
 from groundling.evaluation.parameters import count, totals
 from groundling.settings import Recipe
-from groundling.systems import Towers
+from groundling.systems import System, Towers
 from groundling.text import Tokeniser
 from groundling.training.checkpoint import Progress
 
 
 def facts(
     recipe: Recipe,
+    system: System,
     towers: Towers,
     corpus: Corpus,
     data: TrainingData,
@@ -31,14 +33,16 @@ def facts(
     at: Progress,
 ) -> dict[str, Any]:
     """`parameters` are those that the model needs at test time; `parameters_by_part` add up to them."""
-    first = torch.zeros(1, dtype=torch.int64, device=device)
-    parts = count(towers, *data.captions(first, int(data.lengths[0])), data.features[:1])
+    _, each = np.unique(data.languages, return_index=True)  # a caption in each language: they may have their own parts
+    rows = torch.from_numpy(each).to(device)
+    pictures = torch.zeros(1, system.features_in(towers.state_dict()), device=device)
+    parts = count(towers, *data.captions(rows, int(data.lengths[each].max())), pictures)
     sums = totals(parts)
     return {
         "name": recipe.name,
         "system": recipe.system.get("name", "lessons"),
         "corpus": corpus.name,
-        "languages": corpus.all_languages(),
+        "languages": getattr(tokeniser, "reads", None) or corpus.all_languages(),
         "seed": recipe.training.seed,
         "parameters": sums["test_time"],
         "trainable_parameters": sums["trainable"],

@@ -11,7 +11,8 @@ from groundling.batches import TrainingData
 from groundling.dataset import Dataset
 from groundling.devices import pick_device, pick_precision
 from groundling.errors import UserError
-from groundling.files import write_json
+from groundling.evaluation.unseen import trained_languages
+from groundling.files import read_json, write_json
 from groundling.model import Model
 from groundling.progress import bar
 from groundling.run import Run
@@ -21,7 +22,7 @@ from groundling.training.facts import facts
 from groundling.training.metrics import Metrics
 from groundling.training.schedule import learning_rate
 from groundling.training.step import EagerStep, fastest, make_optimiser, set_learning_rate
-from groundling.training.validation import Validation, check_languages
+from groundling.training.validation import check_languages, classes_of, score_name, validation
 
 LOG_EVERY = 50
 
@@ -45,27 +46,35 @@ def train(
         return run
     where = pick_device(device)
     precision = pick_precision(settings.precision, where)
+    system = systems.of(recipe)
+    earlier = None if before is None else load_earlier(before, device)
+    if earlier is not None:
+        system.follow(earlier)
+    dataset = system.material(dataset)
+    judging = system.task == "entailment" and dataset.corpus.statements is not None
     train_set, dev_set = dataset.split("train"), dataset.split("dev")
-    check_languages(train_set.corpus, dev_set.corpus)
+    check_languages(train_set.corpus, dev_set.corpus, "statements" if judging else "captions")
 
     torch.manual_seed(settings.seed)
-    system = systems.of(recipe)
+    system.seed, system.device = settings.seed, where
     system.prepare(dataset, recipe.text)
-    tokeniser = system.tokeniser(train_set.corpus, recipe.text)
+    if run.checkpoint_file.exists():
+        tokeniser = system.resumed_tokeniser(train_set.corpus, recipe.text, read_json(run.tokeniser_file))
+    else:
+        tokeniser = system.tokeniser(train_set.corpus, recipe.text)
     towers = system.towers(tokeniser, train_set.features.shape[1]).to(where)
-    data = TrainingData.build(train_set.corpus, train_set.features, tokeniser, where)
-    dev = TrainingData.build(dev_set.corpus.queries(recipe.evaluation.captions), dev_set.features, tokeniser, where)
-    validate = Validation(dev, precision, settings.score, system.similarity)
+    classes = classes_of(train_set.corpus) if judging else None
+    data = TrainingData.build(train_set.corpus, train_set.features, tokeniser, where, classes)
+    validate = validation(system, dev_set, recipe, tokeniser, where, precision)
     sampler = system.sampler(data, settings)
-    optimiser = make_optimiser(towers, settings.learning_rate, settings.weight_decay, where)
+    optimiser = make_optimiser(towers, settings, where)
     at = checkpoint.Progress(sampler=sampler.state)
     if run.checkpoint_file.exists():
         at = checkpoint.load(run.checkpoint_file, towers, optimiser)
         sampler.state = at.sampler
     else:
-        if before is not None:
-            earlier = Model.load(before, device)
-            system.begin(towers, tokeniser, systems.Earlier(earlier.system, earlier.tokeniser, earlier.towers))
+        if earlier is not None:
+            system.begin(towers, tokeniser, earlier)
         run.save_recipe(recipe)
         write_json(run.tokeniser_file, tokeniser.to_json())
     step = fastest(EagerStep(system, towers, data, optimiser, settings.clip, precision))
@@ -92,17 +101,16 @@ def train(
                 if not math.isfinite(loss):
                     raise UserError(f"{folder}: the loss is {loss} at step {at.step}; lower training.learning_rate")
                 metrics.write(at.step, loss=loss, epoch=sampler.epoch(), learning_rate=rate)
-                progress.advance(at.step - logged, f"loss {loss:.2f}  best {at.best_score:.1f} at {at.best_step}")
+                progress.advance(at.step - logged, f"loss {loss:.2f}  best {at.best_score:.4g} at {at.best_step}")
                 logged, total_loss = at.step, torch.zeros((), device=where)
 
             if validating:
-                score, by_language = validate(towers)
+                found = validate(towers)
                 at.without_gain += 1
-                if score > at.best_score:
-                    at.best_score, at.best_step, at.without_gain = score, at.step, 0
+                if found.score > at.best_score:
+                    at.best_score, at.best_step, at.without_gain = found.score, at.step, 0
                     checkpoint.save_weights(run.weights_file, towers)
-                mean = sum(by_language.values()) / len(by_language) / 6
-                metrics.write(at.step, validation=score, mR=mean, languages=by_language)
+                metrics.write(at.step, validation=found.score, **found.also, languages=found.languages)
 
             if logged == at.step and time.monotonic() - saved >= checkpoint_seconds:
                 at.sampler, at.seconds = sampler.state, time.monotonic() - started
@@ -110,9 +118,17 @@ def train(
                 saved = time.monotonic()
 
     at.seconds = time.monotonic() - started
-    write_json(run.facts_file, facts(recipe, towers, train_set.corpus, data, tokeniser, where, precision, at))
+    told = facts(recipe, system, towers, train_set.corpus, data, tokeniser, where, precision, at)
+    write_json(run.facts_file, {**told, "score": score_name(system, recipe)})
     run.checkpoint_file.unlink(missing_ok=True)
     return run
+
+
+def load_earlier(folder: Path, device: str) -> systems.Earlier:
+    """A finished run, for the training that starts from it."""
+    model = Model.load(folder, device)
+    languages = trained_languages(Run(folder), model)
+    return systems.Earlier(model.system, model.tokeniser, model.towers, tuple(languages))
 
 
 def _already_there(run: Run, recipe: Recipe, resume: bool) -> bool:

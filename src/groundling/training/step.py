@@ -7,6 +7,7 @@ from torch import Tensor
 
 from groundling.batches import Batch, DeviceBatch, TrainingData
 from groundling.devices import autocast
+from groundling.settings import TrainingSettings
 from groundling.systems import System, Towers
 
 Step = Callable[[Batch, int], Tensor]
@@ -95,14 +96,14 @@ class GraphStep:
         return graph, rows, loss
 
 
-def make_optimiser(towers: Towers, learning_rate: float, weight_decay: float, device: torch.device) -> torch.optim.Adam:
+def make_optimiser(towers: Towers, settings: TrainingSettings, device: torch.device) -> torch.optim.Optimizer:
     """Adam in one kernel; on a GPU its learning rate is a tensor, which a recorded step reads anew each time."""
+    kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
+    decay = settings.weight_decay
     if device.type == "cuda":
-        rate = torch.tensor(learning_rate, device=device)
-        return torch.optim.Adam(towers.parameters(), lr=rate, weight_decay=weight_decay, fused=True, capturable=True)
-    return torch.optim.Adam(
-        towers.parameters(), lr=learning_rate, weight_decay=weight_decay, fused=device.type == "cpu"
-    )
+        rate = torch.tensor(settings.learning_rate, device=device)
+        return kind(towers.parameters(), lr=rate, weight_decay=decay, fused=True, capturable=True)
+    return kind(towers.parameters(), lr=settings.learning_rate, weight_decay=decay, fused=device.type == "cpu")
 
 
 def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:

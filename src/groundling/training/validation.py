@@ -1,19 +1,108 @@
-"""The score that early stopping looks at: the sum of the six recalls on the validation pictures, over languages."""
+"""The score that early stopping looks at: the six recalls on dev pictures, or how well dev statements are judged."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 import torch
 
 from groundling.batches import TrainingData
 from groundling.corpus import Corpus
+from groundling.dataset import Dataset
 from groundling.errors import UserError, did_you_mean
+from groundling.evaluation.entailment import judge as measure_verdicts
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
 from groundling.evaluation.scores import SCORES
-from groundling.model import encode_captions, encode_pictures, spell_words
-from groundling.systems import Towers
+from groundling.model import encode_captions, encode_pictures, judge, spell_words
+from groundling.settings import Recipe
+from groundling.systems import JudgingTowers, System, Towers
+from groundling.systems.clseave import Clseave
+from groundling.text import Tokeniser
+from groundling.text.taught import TaughtTokeniser
+from groundling.training.agreement import Agreement
+from groundling.training.validated import Validated
+
+Validate = Callable[[Towers], Validated]
+
+
+def validation(
+    system: System, dev: Dataset, recipe: Recipe, tokeniser: Tokeniser, device: torch.device, precision: str
+) -> Validate:
+    """How towers of this system are validated on the dev split, whose captions are statements where they are judged."""
+    settings = recipe.training
+    if isinstance(system, Clseave):
+        new = cast(TaughtTokeniser, tokeniser).languages
+        check_score(settings.score, new)
+        data = TrainingData.build(dev.corpus, dev.features, tokeniser, device)
+        return Agreement(data, new, precision, settings.score)
+    if system.task == "entailment":
+        data = TrainingData.build(dev.corpus, dev.features, tokeniser, device, classes_of(dev.corpus))
+        return VerdictValidation(data, precision, settings.score, settings.measure)
+    if settings.measure == "loss":
+        raise UserError("training.measure: loss is for systems that judge statements; leave it out")
+    queries = dev.corpus.queries(recipe.evaluation.captions)
+    data = TrainingData.build(queries, dev.features, tokeniser, device)
+    return Validation(data, precision, settings.score, system.similarity)
+
+
+def score_name(system: System, recipe: Recipe) -> str:
+    """What the score of a validation is, in a word."""
+    if isinstance(system, Clseave):
+        return "agreement"
+    if recipe.training.measure == "loss":
+        return "minus the loss"
+    return "accuracy" if system.task == "entailment" else "rsum"
+
+
+@dataclass(frozen=True)
+class VerdictValidation:
+    """The dev statements on the device. What stands in several languages or about several pictures is read once.
+
+    Attributes:
+        score: "all" for all languages together, each counting the same, or the code of the one language that counts.
+        measure: "usual" for the accuracy, "loss" for the loss, of which less is better.
+    """
+
+    data: TrainingData
+    precision: str
+    score: str
+    measure: str = "usual"
+    first: torch.Tensor = field(init=False, repr=False)
+    rows: torch.Tensor = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_score(self.score, self.data.codes)
+        _, first, rows = np.unique(self.data.ids.cpu().numpy(), axis=0, return_index=True, return_inverse=True)
+        object.__setattr__(self, "first", torch.from_numpy(first))
+        object.__setattr__(self, "rows", torch.from_numpy(rows.reshape(-1)))
+
+    def __call__(self, towers: Towers) -> Validated:
+        data, classes, device = self.data, self.data.classes, self.data.features.device
+        assert isinstance(towers, JudgingTowers) and classes is not None  # noqa: S101 (by the system's task)
+        was_training = towers.training
+        pictures = encode_pictures(towers, data.features, device, precision=self.precision)
+        words = None if data.spellings is None else spell_words(towers, data.spellings, device, self.precision)
+        chosen = self.first.to(device)
+        ids, lengths = data.ids[chosen], data.device_lengths[chosen]
+        sentences = encode_captions(towers, ids, lengths, device, self.precision, batch_size=1024, words=words)
+        logits = judge(towers, sentences, self.rows, pictures, data.owners)
+        towers.train(was_training)
+        codes = np.array(data.codes)[data.languages]
+        found = measure_verdicts(classes.cpu().numpy(), logits.double().softmax(dim=1).cpu().numpy(), codes)
+        accuracies = {code: part.accuracy for code, part in found.languages.items()}
+        losses = {code: part.log_loss for code, part in found.languages.items()}
+        counted = {code: -losses[code] for code in losses} if self.measure == "loss" else accuracies
+        score = sum(counted.values()) / len(counted) if self.score == "all" else counted[self.score]
+        mean = found.mean()
+        return Validated(score, accuracies, {"accuracy": mean["accuracy"], "validation_loss": mean["log_loss"]})
+
+
+def classes_of(corpus: Corpus) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    """The classes of statements that stand in the place of captions (see `Corpus.judged`)."""
+    assert corpus.statements is not None and len(corpus.statements) == len(corpus)  # noqa: S101
+    return corpus.statements.classes()
 
 
 @dataclass(frozen=True)
@@ -33,8 +122,7 @@ class Validation:
     def __post_init__(self) -> None:
         check_score(self.score, self.data.codes)
 
-    def __call__(self, towers: Towers) -> tuple[float, dict[str, float]]:
-        """The score, and rsum by language."""
+    def __call__(self, towers: Towers) -> Validated:
         device = self.data.features.device
         was_training = towers.training
         pictures = encode_pictures(towers, self.data.features, device, precision=self.precision)
@@ -51,7 +139,8 @@ class Validation:
             found = ranks(pictures, chosen, owners, score=SCORES[self.similarity])
             by_language[code] = float(recalls(found)["rsum"])
         towers.train(was_training)
-        return (sum(by_language.values()) if self.score == "all" else by_language[self.score]), by_language
+        score = sum(by_language.values()) if self.score == "all" else by_language[self.score]
+        return Validated(score, by_language, {"mR": sum(by_language.values()) / len(by_language) / 6})
 
 
 def check_score(score: str, codes: Sequence[str]) -> None:
@@ -59,12 +148,12 @@ def check_score(score: str, codes: Sequence[str]) -> None:
         raise UserError(f'training.score: no dev captions in "{score}"{did_you_mean(score, codes)}')
 
 
-def check_languages(train: Corpus, dev: Corpus) -> None:
+def check_languages(train: Corpus, dev: Corpus, what: str = "captions") -> None:
     """Every language must be there to train on and to validate on."""
     if not len(train):
-        raise UserError(f"corpus {train.name} has no training captions")
+        raise UserError(f"corpus {train.name} has no training {what}")
     if not len(dev):
-        raise UserError(f"corpus {train.name} has no dev captions; early stopping needs a dev split")
+        raise UserError(f"corpus {train.name} has no dev {what}; early stopping needs a dev split")
     missing = sorted(set(train.all_languages()) - set(dev.all_languages()))
     if missing:
-        raise UserError(f"corpus {train.name} has training but no dev captions in {', '.join(missing)}")
+        raise UserError(f"corpus {train.name} has training but no dev {what} in {', '.join(missing)}")

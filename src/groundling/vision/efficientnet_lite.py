@@ -91,7 +91,9 @@ class EfficientNetLite(nn.Module):
     def __init__(self, width: float = 1.0, depth: float = 1.0) -> None:
         super().__init__()
         self.stem = ConvNorm(3, STEM, 3, stride=2)
-        blocks, inputs = [], STEM
+        blocks: list[nn.Module] = []
+        self.ends = []  # how many blocks there are up to the end of each stage
+        inputs = STEM
         for stage, (repeats, kernel, stride, expansion, channels) in enumerate(STAGES):
             outputs = scaled_channels(channels, width)
             if 0 < stage < len(STAGES) - 1:
@@ -99,12 +101,20 @@ class EfficientNetLite(nn.Module):
             for repeat in range(repeats):
                 blocks.append(Bottleneck(inputs, outputs, kernel, stride if repeat == 0 else 1, expansion))
                 inputs = outputs
+            self.ends.append(len(blocks))
         self.blocks = nn.Sequential(*blocks)
         self.head = ConvNorm(inputs, HEAD, 1)
         self.classifier = nn.Linear(HEAD, CLASSES)  # for checks against ImageNet; features do not pass through it
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.head(self.blocks(self.stem(x))).mean(dim=(2, 3))
+        return self.map(x).mean(dim=(2, 3))
+
+    def map(self, x: Tensor, stage: int | None = None) -> Tensor:
+        """The map [B, channels, height, width] at the end, or after one of the stages 1 to 7."""
+        x = self.stem(x)
+        if stage is None:
+            return self.head(self.blocks(x))
+        return self.blocks[: self.ends[stage - 1]](x)
 
     def fuse(self) -> "EfficientNetLite":
         """Ready for inference: normalisation fused into the convolutions, channels innermost in memory."""

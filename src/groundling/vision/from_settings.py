@@ -32,9 +32,7 @@ def corpus_features(corpus: Corpus, settings: FeatureSettings, strict: bool = Fa
         return features_for(corpus, precomputed=(Path(given["array"]), Path(given["names"])))
     if corpus.root is None:
         return features_for(corpus)  # says what is missing
-    from groundling.vision import backbones
-
-    backbone = backbones.get(settings.backbone, settings.size)
+    backbone = backbone_of(settings)
     return features_for(corpus, backbone=backbone, preprocessing=preprocessing_of(settings, backbone), strict=strict)
 
 
@@ -59,13 +57,24 @@ def array_rows(corpus: Corpus, pair: tuple[Path, Path] | None) -> tuple[Array | 
 
 def file_features(paths: list[Path], settings: FeatureSettings) -> Vectors:
     """Features of picture files; one that cannot be read is an error that names it."""
-    from groundling.vision import backbones
     from groundling.vision.cache import extract
 
     if settings.array is not None:
         raise UserError("this model was trained on a precomputed array, so it cannot look at picture files by itself")
-    backbone = backbones.get(settings.backbone, settings.size)
+    backbone = backbone_of(settings)
     return extract(paths, backbone, preprocessing_of(settings, backbone), strict=True).vectors
+
+
+def backbone_of(settings: FeatureSettings) -> "Backbone":
+    """The backbone that a recipe names, and what is seen of its maps."""
+    from groundling.vision import backbones
+    from groundling.vision.view import View
+
+    if settings.grid > 1 and (settings.mirror or settings.crops == 10 or settings.projected):
+        raise UserError(
+            "features.grid: the cells of a picture cannot be averaged over mirror images or crops, nor projected"
+        )
+    return backbones.get(settings.backbone, settings.size, View(settings.grid, settings.stage, settings.projected))
 
 
 def preprocessing_of(settings: FeatureSettings, backbone: "Backbone") -> "Preprocessing":

@@ -15,8 +15,9 @@ from torch import Tensor
 
 from groundling import hub
 from groundling.errors import UserError
-from groundling.vision.backbones import Backbone
+from groundling.vision.backbones import NOTHING_SPECIAL, Backbone
 from groundling.vision.preprocessing import CROP, Preprocessing
+from groundling.vision.view import View, on_grid
 
 PREPROCESSOR = "preprocessor_config.json"
 FILES = (*hub.WEIGHTS, PREPROCESSOR)
@@ -24,14 +25,18 @@ RESAMPLE = {2: "bilinear", 3: "bicubic"}
 WHOLE = 384  # from this size on ConvNeXt and ResNet squeeze the whole picture into the square
 
 
-def load(name: str, size: int | None) -> Backbone:
+def load(name: str, size: int | None, view: View = NOTHING_SPECIAL) -> Backbone:
     """The network called `hf:NAME`: a folder, or a repository of the hub."""
     folder = hub.model_folder(name.removeprefix("hf:"), FILES, "backbone")
     cut, mean, std = read_preprocessor(folder / PREPROCESSOR)
     if size is not None and size != cut.size:
         cut = resized(cut, size)
-    model = _load_model(folder, name)
-    network = average_pooled(model, own_size=_own_size(model.config), size=cut.size, name=name)
+    if view.stage is not None:
+        raise UserError(f"{name}: features.stage is for EfficientNet-Lite; leave it out")
+    model, projection = _load_model(folder, name)
+    network = average_pooled(model, own_size=_own_size(model.config), size=cut.size, name=name, grid=view.grid)
+    if view.projected:
+        network = projected(model, projection, cut.size, name)
     with torch.inference_mode():
         try:
             dim = network(torch.zeros(1, 3, cut.size, cut.size)).shape[1]
@@ -40,7 +45,7 @@ def load(name: str, size: int | None) -> Backbone:
     # The same weights have the same features wherever they lie: the name of the cache's folder has no path in it.
     asked = Path(name.removeprefix("hf:")).expanduser()
     short = f"hf:{asked.resolve().name if asked.is_dir() else asked.name}"
-    return Backbone(short, dim, cut.size, network, mean, std, hub.fingerprint(folder, FILES), cut)
+    return Backbone(short, dim, cut.size, network, mean, std, hub.fingerprint(folder, FILES), cut, view)
 
 
 def read_preprocessor(path: Path) -> tuple[Preprocessing, tuple[float, float, float], tuple[float, float, float]]:
@@ -91,8 +96,22 @@ def resized(cut: Preprocessing, size: int) -> Preprocessing:
     )
 
 
-def average_pooled(model: Any, own_size: int | None, size: int, name: str) -> Callable[[Tensor], Tensor]:
-    """Normalised pictures [B, 3, size, size] → features [B, dim]."""
+def projected(model: Any, projection: Any, size: int, name: str) -> Callable[[Tensor], Tensor]:
+    """Normalised pictures [B, 3, size, size] → the vectors [B, dim] that are compared with those of text."""
+    if projection is None:
+        raise UserError(f"{name}: has no vectors to compare with text; leave out features.projected")
+    if size != _own_size(model.config):
+        raise UserError(f"{name}: with features.projected pictures have its own size, {_own_size(model.config)} pixels")
+
+    def network(pictures: Tensor) -> Tensor:
+        vectors: Tensor = projection(model(pixel_values=pictures).pooler_output)
+        return vectors
+
+    return network
+
+
+def average_pooled(model: Any, own_size: int | None, size: int, name: str, grid: int = 1) -> Callable[[Tensor], Tensor]:
+    """Normalised pictures [B, 3, size, size] → features [B, dim], or [B, grid · grid · dim] of the cells of a grid."""
     patch = getattr(model.config, "patch_size", None)
     options = {}
     if isinstance(patch, int) and own_size is not None and size != own_size:
@@ -103,9 +122,13 @@ def average_pooled(model: Any, own_size: int | None, size: int, name: str) -> Ca
     def network(pictures: Tensor) -> Tensor:
         states = model(pixel_values=pictures, **options).last_hidden_state
         if states.ndim == 4:  # [B, dim, height, width]
-            return states.mean(dim=(2, 3))
+            return states.mean(dim=(2, 3)) if grid == 1 else on_grid(states, grid)
         if isinstance(patch, int):  # the class token and others come before the patches
             states = states[:, -((size // patch) ** 2) :]
+            if grid > 1:
+                return on_grid(states.transpose(1, 2).unflatten(2, (size // patch, size // patch)), grid)
+        if grid > 1:
+            raise UserError(f"{name}: its patches have no place in the picture; leave out features.grid")
         return states.mean(dim=1)
 
     return network
@@ -116,7 +139,8 @@ def _own_size(config: Any) -> int | None:
     return size[0] if isinstance(size, list | tuple) else size
 
 
-def _load_model(folder: Path, name: str) -> Any:
+def _load_model(folder: Path, name: str) -> tuple[Any, Any]:
+    """The network, and the layer from it to the vectors that are compared with text, where it has one."""
     try:
         from transformers import AutoConfig, AutoModel
     except ImportError:
@@ -126,7 +150,9 @@ def _load_model(folder: Path, name: str) -> Any:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
         common: dict[str, Any] = {"use_safetensors": True, "trust_remote_code": False, "local_files_only": True}
         model = AutoModel.from_pretrained(folder, dtype=torch.float32, **common)
+        projection = getattr(model, "visual_projection", None)
         model = getattr(model, "vision_model", model) if hasattr(config, "vision_config") else model
     except Exception as error:  # whatever the wrong files lead transformers into
         raise UserError(f"{name}: not a backbone that can be used ({hub.first_line(error)})") from None
-    return model.eval().requires_grad_(False)
+    model.eval().requires_grad_(False)
+    return model, None if projection is None else projection.requires_grad_(False)

@@ -31,14 +31,15 @@ def kind_of(path: Path) -> str | None:
     return None if kind not in KINDS or (kind == "parquet" and name.endswith(".gz")) else kind
 
 
-def read_rows(path: Path) -> Iterator[Row]:
+def read_rows(path: Path, needed: tuple[str, ...] = NEEDED) -> Iterator[Row]:
+    """The rows of a table, whose header must name the `needed` columns."""
     kind = kind_of(path)
     if kind == "jsonl":
         return _json_rows(path)
     if kind == "parquet":
-        return _parquet_rows(path)
+        return _parquet_rows(path, needed)
     if kind in ("csv", "tsv"):
-        return _separated_rows(path, tabs=kind == "tsv")
+        return _separated_rows(path, needed, tabs=kind == "tsv")
     raise UserError(f"{path.name}: not a table; write .jsonl, .csv, .tsv (each also .gz) or .parquet")
 
 
@@ -59,7 +60,7 @@ def _json_rows(path: Path) -> Iterator[Row]:
                 yield Row(number, {}, 'not a JSON object such as {"picture": …, "language": …, "text": …}')
 
 
-def _separated_rows(path: Path, tabs: bool) -> Iterator[Row]:
+def _separated_rows(path: Path, needed: tuple[str, ...], tabs: bool) -> Iterator[Row]:
     """Quoted as spreadsheets do; in CSV the header says whether commas or (as in much of Europe) semicolons part it."""
     delimiter = "\t" if tabs else _delimiter(path)
     reader = csv.reader((line for _, line in numbered_lines(path)), delimiter=delimiter, strict=True)
@@ -79,14 +80,14 @@ def _separated_rows(path: Path, tabs: bool) -> Iterator[Row]:
         if not values:
             continue
         if header is None:
-            header = _checked_header(path, values, f":{first}")
+            header = _checked_header(path, values, needed, f":{first}")
         elif len(values) == len(header):
             yield Row(first, dict(zip(header, values, strict=True)))
         else:
             hint = f'; quote a text that holds "{delimiter}"' if len(values) > len(header) and not tabs else ""
             yield Row(first, {}, f"{len(values)} fields where the header has {len(header)}{hint}")
     if header is None:
-        raise UserError(f"{path.name}: the file is empty; its first line must name the columns {', '.join(NEEDED)}")
+        raise UserError(f"{path.name}: the file is empty; its first line must name the columns {', '.join(needed)}")
 
 
 def _delimiter(path: Path) -> str:
@@ -95,14 +96,14 @@ def _delimiter(path: Path) -> str:
     return ";" if ";" in header and "," not in header else ","
 
 
-def _parquet_rows(path: Path) -> Iterator[Row]:
+def _parquet_rows(path: Path, needed: tuple[str, ...]) -> Iterator[Row]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         with pq.ParquetFile(path) as file:
             written = file.schema_arrow.names
-            header = _checked_header(path, written, "")
+            header = _checked_header(path, written, needed, "")
             wanted = [column for column, name in zip(written, header, strict=True) if name in COLUMNS]
             number = 0
             with bar(f"Reading {path.name}", file.metadata.num_rows) as progress:
@@ -119,10 +120,10 @@ def _parquet_rows(path: Path) -> Iterator[Row]:
         raise UserError(f"{path.name}: not a readable Parquet file ({_first_line(error)})") from None
 
 
-def _checked_header(path: Path, columns: list[str], place: str) -> list[str]:
+def _checked_header(path: Path, columns: list[str], needed: tuple[str, ...], place: str) -> list[str]:
     """Column names in our form; a needed one that is missing or any of ours given twice stops the reading."""
     header = [_plain(column) for column in columns]
-    for name in NEEDED:
+    for name in needed:
         if name not in header:
             raise UserError(f'{path.name}{place}: no column "{name}"{did_you_mean(name, header)}')
     for name in COLUMNS:

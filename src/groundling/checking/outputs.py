@@ -1,0 +1,43 @@
+"""What was found in a table, written as its reader needs it: a sheet to look at, or a table to work on."""
+
+import csv
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from groundling.checking.sheet import SHOWN, sheet
+from groundling.checking.table import CheckedTable
+from groundling.errors import UserError
+from groundling.files import atomic_path, write_text
+
+KINDS = (".html", ".csv", ".jsonl")
+
+
+def check_output(path: Path) -> None:
+    """Say before the work what would be said after it."""
+    if path.suffix.lower() not in KINDS:
+        raise UserError(f"--out {path}: ends in {path.suffix or 'nothing'}; write {', '.join(KINDS)} by its name")
+    if path.is_dir():
+        raise UserError(f"--out {path}: is a folder, where the name of a file is needed")
+
+
+def write_output(
+    path: Path,
+    checked: CheckedTable,
+    model: str,
+    accuracy: Mapping[str, float] | None = None,
+    shown: int = SHOWN,
+) -> None:
+    """All rows, worst first, as .csv or .jsonl; the worst of them as a .html sheet."""
+    kind = path.suffix.lower()
+    if kind == ".html":
+        write_text(path, sheet(checked, model, path, accuracy, shown))
+    elif kind == ".jsonl":
+        with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
+            for row in checked.rows:
+                file.write(json.dumps(row.as_json(), ensure_ascii=False, allow_nan=False) + "\n")
+    else:
+        with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, list(checked.rows[0].as_json()))
+            writer.writeheader()
+            writer.writerows(row.as_json() for row in checked.rows)

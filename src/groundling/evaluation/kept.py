@@ -1,0 +1,23 @@
+"""Evaluate a model by what it was trained for, and leave the results in its run."""
+
+from groundling.dataset import Dataset
+from groundling.evaluation.models import evaluate_model
+from groundling.evaluation.verdicts import evaluate_verdicts
+from groundling.files import write_json
+from groundling.model import Model
+from groundling.run import Run
+
+
+def evaluate_and_keep(run: Run, model: Model, dataset: Dataset) -> None:
+    """evaluation.json, and beside it the rank of every test query or the verdict on every test statement.
+
+    evaluation.json comes last: a run that has one is done.
+    """
+    if model.judges:
+        judged = evaluate_verdicts(model, dataset)
+        judged.save(run.verdicts_file)
+        write_json(run.evaluation_file, judged.result)
+    else:
+        evaluated = evaluate_model(model, dataset)
+        evaluated.save_ranks(run.ranks_file)
+        write_json(run.evaluation_file, evaluated.result)

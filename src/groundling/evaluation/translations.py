@@ -1,0 +1,37 @@
+"""Translation retrieval: does a model put sentences that mean the same beside each other?"""
+
+from typing import Any
+
+import numpy as np
+
+from groundling.batches.translations import Translations
+from groundling.corpus import Corpus
+from groundling.errors import UserError
+from groundling.evaluation.ranks import ranks
+from groundling.evaluation.recalls import recalls
+from groundling.model import Model
+
+MOST = 2000  # pairs: the more there are, the harder it is to find the one
+
+
+def match_pairs(model: Model, teacher: Model, corpus: Corpus, language: str) -> dict[str, Any] | None:
+    """How often the nearest sentence means the same, in percent, among held-out pairs (see `corpus.sentence_pairs`).
+
+    `to_known`: from a new sentence to the known ones; `from_known`: the other way. The teacher reads the known ones.
+    None where the model refuses to read the language: it has no words of it.
+    """
+    codes, languages = np.unique(corpus.languages, return_inverse=True)
+    pairs = Translations(corpus.owners, languages.astype(np.int64), [codes.tolist().index(language)])
+    # One known sentence for each meaning, as if it were the picture that the new ones are captions of.
+    owners, first = np.unique(corpus.owners[pairs.captions], return_index=True)
+    owners, first = owners[:MOST], first[:MOST]
+    chosen = np.flatnonzero(np.isin(corpus.owners[pairs.captions], owners))
+    known, new = pairs.partners(first), pairs.captions[chosen]
+    try:
+        vectors = model.encode_text([corpus.texts[row] for row in new], language)
+    except UserError:
+        return None
+    anchors = teacher.encode_text([corpus.texts[row] for row in known], corpus.languages[known].tolist())
+    found = recalls(ranks(anchors, vectors, np.searchsorted(owners, corpus.owners[new])))
+    result = {"to_known": found["text_to_image"]["R@1"], "from_known": found["image_to_text"]["R@1"]}
+    return {**result, "pairs": len(new), "meanings": len(owners)}

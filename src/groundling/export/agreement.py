@@ -1,0 +1,83 @@
+"""Whether an exported model does what the run does, measured before anybody gets to see it."""
+
+from pathlib import Path
+
+import numpy as np
+
+from groundling.errors import UserError
+from groundling.export import samples
+from groundling.export.manifest import Agreement
+from groundling.export.onnx_model import OnnxModel, Vectors
+from groundling.export.tokenisers import exportable
+from groundling.model import Model
+from groundling.vision.backbones import Backbone
+from groundling.vision.preprocessing import Preprocessing
+
+TOLERANCE = {"float32": 1e-4, "half": 1e-2}
+PARTS = ("ids", "lengths", "spellings")
+ALONE = 12  # captions that are also encoded one by one: what stands beside a caption must not matter
+
+
+def measured(
+    model: Model, exported: OnnxModel, looking: tuple[Backbone, Preprocessing] | None, weights: str, run: Path
+) -> Agreement:
+    """The differences between a model and what was exported from it; more than the tolerance is an error."""
+    texts, codes = _captions(model, exported, run)
+    pairs = {"text": (exported.encode_text(texts, codes), model.encode_text(texts, codes))}
+    alone = [exported.encode_text([text], [code]) for text, code in zip(texts[:ALONE], codes, strict=False)]
+    pairs["text alone"] = np.concatenate(alone), pairs["text"][1][:ALONE]
+    drawn = samples.features(model.features)
+    pairs["picture"] = _unit(exported.encode_features(drawn)), _unit(model.encode_features(drawn))
+    if looking is not None:
+        backbone, preprocessing = looking
+        squares = samples.pixels(preprocessing)
+        ours, theirs = exported.features_of(squares), backbone.features(squares, preprocessing).numpy()
+        pairs["backbone"] = _unit(ours), _unit(theirs)
+    if model.judges:
+        few = min(len(texts), len(drawn))
+        asked = texts[:few], drawn[:few], codes[:few]
+        pairs["verdict"] = exported.entails_features(*asked), model.entails_features(*asked)
+    apart = {name: float(np.abs(ours - theirs).max()) for name, (ours, theirs) in pairs.items()}
+    cosine = min(_cosine(*pair) for pair in pairs.values())
+    for name, difference in apart.items():
+        if not difference <= TOLERANCE[weights]:  # so that NaN is refused, too
+            raise UserError(
+                f"{run}: the exported graph for {name} differs from PyTorch's by {difference:.1e}, more than "
+                f"{TOLERANCE[weights]:g}; nothing was written"
+            )
+    return Agreement(
+        tolerance=TOLERANCE[weights],
+        text=max(apart["text"], apart["text alone"]),
+        picture=apart["picture"],
+        backbone=apart.get("backbone"),
+        verdict=apart.get("verdict"),
+        cosine=cosine,
+    )
+
+
+def _captions(model: Model, exported: OnnxModel, run: Path) -> tuple[list[str], list[str]]:
+    """Some for each of the readers, who must cut them as they did in the run."""
+    taught = {code for reader in exported.readers for code in reader.languages}
+    others = [code for code in exported.manifest.languages if code not in taught]
+    texts: list[str] = []
+    codes: list[str] = []
+    for ours, theirs in zip(exported.readers, model.readers, strict=True):
+        some, of = samples.captions(exportable(theirs.tokeniser), sorted(ours.languages) or others)
+        cut, expected = ours.tokeniser.encode(some, of), theirs.tokeniser.encode(some, of)
+        if not all(np.array_equal(getattr(cut, part), getattr(expected, part)) for part in PARTS):
+            raise UserError(f"{run}: its tokeniser reads some captions differently once exported; nothing was written")
+        texts, codes = texts + some, codes + of
+    return texts, codes
+
+
+def _cosine(ours: Vectors, theirs: Vectors) -> float:
+    """The smallest of any row; two vectors of zeros, a picture that is not looked at, agree."""
+    cosines = (_unit(ours) * _unit(theirs)).sum(axis=1)
+    nothing = ~ours.any(axis=1) & ~theirs.any(axis=1)
+    return float(np.where(nothing, 1.0, cosines).min())
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    wide = vectors.astype(np.float64)
+    unit: Vectors = wide / np.maximum(np.linalg.norm(wide, axis=1, keepdims=True), 1e-12)
+    return unit

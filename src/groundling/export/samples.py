@@ -1,0 +1,62 @@
+"""Captions and pictures to try an exported model with: the run's own are not with it, so they are drawn."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from groundling.vision.preprocessing import Pixels, Preprocessing
+
+# Words that hardly any model knows, in several scripts, and what is no word at all.
+FOREIGN = ["zyxwvut", "Žluťoučký", "κύκλος", "दो", "小犬", "ひらがな", "สุนัข", "كلب", "🦜", "…", "a’b-c", "Ⅻ", "e\u0301"]
+LONGEST = 48
+
+
+def captions(saved: dict[str, Any], languages: list[str], count: int = 96) -> tuple[list[str], list[str]]:
+    """Texts of 0 to 48 words, and their languages: words that the tokeniser knows (as it is `saved`) among others."""
+    draw = np.random.default_rng(0)
+    known = _known(saved)
+    codes = [code for code in known if code] or languages or ["en"]
+    texts, of = [], []
+    for number in range(count):
+        code = codes[number % len(codes)]
+        words = known.get(code) or known.get("") or ["dog"]
+        size = (number // len(codes)) % LONGEST if number < 2 * LONGEST else int(draw.integers(1, 12))
+        line = [
+            str(FOREIGN[draw.integers(len(FOREIGN))] if draw.random() < 0.15 else words[draw.integers(len(words))])
+            for _ in range(size)
+        ]
+        texts.append(" ".join(line))
+        of.append(code)
+    return texts, of
+
+
+def _known(saved: dict[str, Any]) -> dict[str, list[str]]:
+    """Words by language; under "" those that all languages share."""
+    if saved["kind"] == "languages":
+        rest, found = list(saved["words"]), {}
+        for code, size in saved["languages"].items():
+            found[code], rest = rest[:size], rest[size:]
+        return found
+    if "words" in saved:
+        return {"": list(saved["words"])}
+    letters, draw = saved.get("alphabet") or ["a"], np.random.default_rng(1)
+    return {"": ["".join(draw.choice(letters, size)) for size in (*range(1, 40), *range(1, 12))]}
+
+
+def features(size: int, count: int = 64) -> npt.NDArray[np.float32]:
+    """As a backbone's: averages of what is never negative, most of it small."""
+    return np.random.default_rng(0).gamma(0.5, 1.0, (count, size)).astype(np.float32)
+
+
+def pixels(preprocessing: Preprocessing, count: int = 5) -> list[Pixels]:
+    """Noise, grey, and waves of colour, in the shape that pictures are cut to."""
+    draw, size = np.random.default_rng(0), preprocessing.size
+    shape = (5, size, size, 3) if preprocessing.crops == 10 else (size, size, 3)
+    made: list[Pixels] = [draw.integers(0, 256, shape, dtype=np.uint8), np.full(shape, 128, dtype=np.uint8)]
+    across, down = np.meshgrid(np.linspace(0, 1, size), np.linspace(0, 1, size))
+    while len(made) < count:
+        turns, phase = draw.uniform(1, 9, (2, 3)), draw.uniform(0, 6.28, (*shape[:-3], 1, 1, 3))
+        wave = np.sin(6.28 * (across[..., None] * turns[0] + down[..., None] * turns[1]) + phase)
+        made.append(np.broadcast_to((127.5 * (1 + wave)).astype(np.uint8), shape))
+    return made

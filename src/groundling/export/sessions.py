@@ -1,0 +1,44 @@
+"""Graphs opened by onnxruntime (extra `onnx`), each checked against the manifest before it is given to it."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from groundling.errors import UserError
+from groundling.export.manifest import GraphFile, read_verified
+
+# How a graph says that weights lie in another file: the key "location" as protobuf writes it. Ours never do, and a
+# graph from elsewhere must not make the library open files of its choice.
+ELSEWHERE = b"\x0a\x08location"
+WARNING = 3  # onnxruntime's level "error": its warnings are about how graphs could be faster
+
+
+class Session:
+    """One graph with one output. Several threads may run it, each on its own core."""
+
+    def __init__(self, folder: Path, stored: GraphFile) -> None:
+        try:
+            import onnxruntime
+        except ImportError:
+            raise UserError("an exported model needs onnxruntime: pip install 'groundling[onnx]'") from None
+        data = read_verified(folder, stored)
+        self.path = folder / stored.name
+        if ELSEWHERE in data:
+            raise UserError(f"{self.path}: keeps weights in other files, which are not read; export the model again")
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = WARNING
+        try:
+            self.session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+            found = {value.name for value in self.session.get_inputs()}
+        except Exception as error:  # its exceptions have no class in common
+            raise UserError(
+                f"{self.path}: onnxruntime cannot read it ({str(error).splitlines()[0]}); export the model again"
+            ) from None
+        if found != set(stored.inputs):
+            raise UserError(f"{self.path}: not the graph that the manifest describes; export the model again")
+
+    def __call__(self, **inputs: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+        return np.asarray(self.session.run(None, inputs)[0], dtype=np.float32)

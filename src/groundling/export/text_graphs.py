@@ -1,0 +1,162 @@
+"""Text towers in a form that becomes an ONNX graph: the same sums, nothing that depends on how many there are.
+
+A text graph reads `ids` [captions, longest] and `lengths` [captions], and where words are spelled out `spellings`
+[words, pieces], whose rows `ids` then are (see `text.tokens.Tokens`).
+"""
+
+from copy import deepcopy
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import embedding, normalize
+
+from groundling.errors import UserError
+from groundling.export.recurrence import LastState, entry, sentence_graph
+from groundling.export.word_graphs import MappedPieces, SentenceVector, letters_graph
+from groundling.towers.bag import BagTower
+from groundling.towers.bidirectional import BidirectionalTower
+from groundling.towers.characters import CharacterTower
+from groundling.towers.mapped import MappedTower
+from groundling.towers.max_pooled import MaxTower
+from groundling.towers.pooled import PooledTower
+from groundling.towers.pretrained import PretrainedTower
+from groundling.towers.recurrent import RecurrentTower
+from groundling.towers.students import NewWords, OwnWords, SentenceMap
+from groundling.towers.universal import ParallelTower, UniversalTower
+
+
+def text_graph(tower: nn.Module, system: str) -> nn.Module:
+    """A module that traces to the graph of a text tower. The tower itself stays as it is."""
+    tower = deepcopy(tower).float().cpu().eval().requires_grad_(False)
+    match tower:
+        case RecurrentTower():
+            return Listed(tower.words, sentence_graph(tower.recurrent))
+        case UniversalTower():
+            # Every word as the map of its language makes it: all that is left to do is to look it up.
+            return Listed(nn.Embedding.from_pretrained(tower.words.whole()), sentence_graph(tower))
+        case BidirectionalTower() | MaxTower() | OwnWords():
+            return Listed(tower.words, sentence_graph(tower.sentence))
+        case NewWords():
+            return Listed(tower.words, sentence_graph(tower._reader[0]))
+        case CharacterTower():
+            return Spelled(letters_graph(tower.words), sentence_graph(tower.sentence))
+        case MappedTower():
+            return Spelled(MappedPieces(tower), sentence_graph(tower.sentence))
+        case SentenceMap():
+            return Spelled(SentenceVector(tower), FirstWord(tower.map))
+        case BagTower():
+            return Bag(tower)
+        case ParallelTower():
+            return Parallel(tower)
+        case PretrainedTower():
+            return Pretrained(tower)
+        case PooledTower():
+            return Pooled(tower)
+    raise UserError(f"system {system}: its text tower ({type(tower).__name__}) cannot be exported to ONNX yet")
+
+
+class Listed(nn.Module):
+    """Words of a table, and a sentence of them."""
+
+    def __init__(self, words: nn.Module, sentence: nn.Module) -> None:
+        super().__init__()
+        self.words, self.sentence = words, sentence
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        vectors: Tensor = self.sentence(self.words(ids), lengths)
+        return vectors
+
+
+class Spelled(nn.Module):
+    """Words from their spelling, each once, and sentences of them."""
+
+    def __init__(self, spell: nn.Module, sentence: nn.Module) -> None:
+        super().__init__()
+        self.spell, self.sentence = spell, sentence
+
+    def forward(self, ids: Tensor, lengths: Tensor, spellings: Tensor) -> Tensor:
+        vectors: Tensor = self.sentence(embedding(ids, self.spell(spellings)), lengths)
+        return vectors
+
+
+class FirstWord(nn.Module):
+    """The one word that is a whole sentence, mapped (see `towers.students.SentenceMap`)."""
+
+    def __init__(self, map: nn.Module) -> None:
+        super().__init__()
+        self.map = map
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        return normalize(self.map(entry(words, lengths - lengths)), dim=-1)
+
+
+class Bag(nn.Module):
+    """See `towers.bag.BagTower`: real entries are never row 0."""
+
+    def __init__(self, tower: BagTower) -> None:
+        super().__init__()
+        self.pieces, self.project = tower.pieces, tower.project
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        real = (torch.arange(ids.shape[1]) < lengths[:, None])[:, :, None].float()
+        mean = (self.pieces(ids) * real).sum(dim=1) / lengths[:, None]
+        return normalize(self.project(mean), dim=-1)
+
+
+class Parallel(nn.Module):
+    """Every language's branch reads every caption, and each caption keeps what its own language says."""
+
+    def __init__(self, tower: ParallelTower) -> None:
+        super().__init__()
+        self.words = nn.Embedding.from_pretrained(tower.words.whole())
+        self.last = nn.ModuleList(LastState(cast(nn.GRU, recurrent)) for recurrent in tower.recurrent)
+        self.project, self.bounds = tower.project, tower.words.bounds[1:-1]
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        words, first = self.words(ids), ids[:, :1]
+        vectors: Tensor = self.project[0](self.last[0](words, lengths))
+        for bound, last, project in zip(self.bounds, self.last[1:], self.project[1:], strict=True):
+            vectors = torch.where(first >= bound, project(last(words, lengths)), vectors)
+        return normalize(vectors, dim=-1)
+
+
+class Pretrained(nn.Module):
+    """See `towers.pretrained.PretrainedTower`."""
+
+    def __init__(self, tower: PretrainedTower) -> None:
+        super().__init__()
+        self.encoder, self.sentence = tower.encoder, sentence_graph(tower.sentence)
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        states = self.encoder(input_ids=ids.long(), attention_mask=_mask(ids, lengths)).last_hidden_state
+        vectors: Tensor = self.sentence(states, lengths)
+        return vectors
+
+
+class Pooled(nn.Module):
+    """See `towers.pooled.PooledTower`."""
+
+    def __init__(self, tower: PooledTower) -> None:
+        super().__init__()
+        self.encoder, self.project, self.pooling, self.causal = (
+            tower.encoder,
+            tower.project,
+            tower.pooling,
+            tower.causal,
+        )
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        mask = None if self.causal else _mask(ids, lengths)
+        states = self.encoder(input_ids=ids.long(), attention_mask=mask).last_hidden_state
+        if self.pooling == "mean":
+            real = (torch.arange(ids.shape[1]) < lengths[:, None])[:, :, None].float()
+            pooled = (states * real).sum(dim=1) / lengths[:, None]
+        else:
+            pooled = entry(states, lengths - 1) if self.pooling == "last" else states[:, 0]
+        return normalize(self.project(pooled), dim=-1)
+
+
+def _mask(ids: Tensor, lengths: Tensor) -> Tensor:
+    real = torch.arange(ids.shape[1]) < lengths[:, None]
+    return real[:, None, None, :].expand(-1, 1, ids.shape[1], -1)

@@ -1,0 +1,207 @@
+"""A run as a folder of ONNX graphs, with its tokeniser and a manifest: whole and checked, or not there at all."""
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import torch
+
+import groundling
+from groundling.errors import UserError
+from groundling.evaluation.unseen import trained_languages
+from groundling.export import manifest as manifests
+from groundling.export.agreement import TOLERANCE, measured
+from groundling.export.fingerprint import run_fingerprint
+from groundling.export.halves import halved
+from groundling.export.manifest import Agreement, ExportedFile, GraphFile, Looking, Manifest, ReaderFiles
+from groundling.export.onnx_model import OnnxModel
+from groundling.export.picture_graphs import Eyes, picture_graph
+from groundling.export.text_graphs import text_graph
+from groundling.export.tokenisers import exportable
+from groundling.export.trace import Graph, traced
+from groundling.files import atomic_path, write_json
+from groundling.model import Model, Reader
+from groundling.progress import bar
+from groundling.run import Run
+from groundling.systems import JudgingTowers
+from groundling.text import Tokeniser
+from groundling.text.taught import TaughtTokeniser
+from groundling.vision.backbones import Backbone
+from groundling.vision.from_settings import backbone_of, preprocessing_of
+from groundling.vision.preprocessing import Preprocessing
+
+
+def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manifest:
+    """The model of a run as `folder`, which must not be there yet.
+
+    Args:
+        run: a finished run of any system.
+        folder: where the graphs go: text.onnx, picture.onnx, backbone.onnx, tokeniser.json, manifest.json.
+        half: keep weights in half precision: half the size, vectors that differ in the third digit.
+    """
+    opened, folder = Run.open(Path(run)), Path(folder).expanduser()
+    _refuse_existing(folder)
+    model = Model.load(opened.folder, "cpu")
+    with _new_folder(folder) as place, bar("Exporting", total=4) as progress:
+        readers = [_reader(place, number, reader, model, half) for number, reader in enumerate(model.readers)]
+        progress.advance()
+        picture = _write(place, "picture.onnx", _picture(model), half)
+        progress.advance()
+        looking = _looking(model)
+        eyes = None if looking is None else _write(place, "backbone.onnx", _eyes(*looking), half)
+        verdict = (
+            _write(place, "verdict.onnx", _verdict(model, readers[0].text, picture), half) if model.judges else None
+        )
+        progress.advance()
+        weights = "half" if half else "float32"
+        fingerprint = run_fingerprint(opened, model.recipe.features)
+        manifest = Manifest(
+            format=manifests.FORMAT,
+            kind=manifests.KIND,
+            groundling=groundling.__version__,
+            recipe=model.recipe.name,
+            system=model.system.name,
+            similarity=model.system.similarity,
+            languages=trained_languages(opened, model),
+            dimensions=readers[0].text.outputs["vectors"][1],
+            picture_dimensions=picture.outputs["vectors"][1],
+            features=model.features,
+            backbone_name="a precomputed array" if looking is None else model.recipe.features.backbone,
+            looking=None if looking is None else _settings(looking[1]),
+            fingerprint=f"{fingerprint}-{weights}" if half else fingerprint,
+            weights=weights,
+            readers=readers,
+            picture=picture,
+            backbone=eyes,
+            verdict=verdict,
+            agreement=Agreement(tolerance=TOLERANCE[weights], text=0, picture=0, cosine=1),  # not known yet
+        )
+        write_json(place / manifests.FILE, manifest.model_dump())
+        agreement = measured(model, OnnxModel.load(place), looking, weights, opened.folder)
+        manifest = manifest.model_copy(update={"agreement": agreement})
+        write_json(place / manifests.FILE, manifest.model_dump())
+        progress.advance()
+    return manifest
+
+
+def _reader(folder: Path, number: int, reader: Reader, model: Model, half: bool) -> ReaderFiles:
+    suffix = str(number + 1) if number else ""
+    name = f"tokeniser{suffix}.json"
+    write_json(folder / name, exportable(reader.tokeniser))
+    languages = taught_languages(model.tokeniser)[number]
+    graph = text_graph_of(reader, (languages or trained_codes(reader.tokeniser))[0], model.system.name)
+    return ReaderFiles(
+        languages=languages,
+        tokeniser=ExportedFile(name=name, sha256=_sha256((folder / name).read_bytes())),
+        text=_write(folder, f"text{suffix}.onnx", graph, half),
+    )
+
+
+def taught_languages(tokeniser: Tokeniser) -> list[list[str]]:
+    """For each of `text.taught.readers` the languages that it was taught for; none for the first teacher."""
+    if isinstance(tokeniser, TaughtTokeniser):
+        return [*taught_languages(tokeniser.teacher), list(tokeniser.languages)]
+    return [[]]
+
+
+def trained_codes(tokeniser: Tokeniser) -> list[str]:
+    """Languages that a tokeniser surely reads; most read any."""
+    return list(getattr(tokeniser, "codes", None) or ["en"])
+
+
+def text_graph_of(reader: Reader, language: str, system: str) -> Graph:
+    """Traced with three captions of five entries; both, and the words that are spelled out, may be any number."""
+    inputs: dict[str, Any] = {
+        "ids": (torch.zeros(3, 5, dtype=torch.int32), ["captions", "longest"]),
+        "lengths": (torch.tensor([5, 2, 1]), ["captions"]),
+    }
+    example = reader.tokeniser.encode(["a b"], [language]).spellings
+    if example is not None:
+        fixed = getattr(reader.tokeniser, "longest", None)  # vectors' words have any number of pieces
+        spellings = torch.ones(6, fixed or 4, dtype=torch.int32)
+        inputs["spellings"] = (spellings, ["words", None if fixed else "pieces"])
+    return _graph(text_graph(reader.towers.text, system), inputs, "captions", f"system {system}")
+
+
+def _picture(model: Model) -> Graph:
+    example = torch.from_numpy(np.ones((3, model.features), dtype=np.float32))
+    inputs = {"features": (example, ["pictures", None])}
+    return _graph(picture_graph(model.towers.picture), inputs, "pictures", f"system {model.system.name}")
+
+
+def _verdict(model: Model, text: GraphFile, picture: GraphFile) -> Graph:
+    sizes = {"sentences": int(text.outputs["vectors"][1]), "pictures": int(picture.outputs["vectors"][1])}
+    inputs = {name: (torch.ones(3, size), ["pairs", None]) for name, size in sizes.items()}
+    return _graph(cast(JudgingTowers, model.towers).verdict, inputs, "pairs", f"system {model.system.name}", "logits")
+
+
+def _eyes(backbone: Backbone, preprocessing: Preprocessing) -> Graph:
+    example = torch.zeros(3, backbone.size, backbone.size, 3, dtype=torch.uint8)
+    inputs = {"pixels": (example, ["squares", None, None, None])}
+    return _graph(Eyes(backbone, preprocessing.mirror), inputs, "squares", f"backbone {backbone.name}", "features")
+
+
+def _graph(module: torch.nn.Module, inputs: dict[str, Any], side: str, what: str, output: str = "vectors") -> Graph:
+    try:
+        return traced(module, inputs, output, side)
+    except UserError:
+        raise
+    except Exception as error:  # whatever a network that is not ours leads the exporter into
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise UserError(f"{what}: cannot be exported to ONNX ({reason[:200]})") from error
+
+
+def _looking(model: Model) -> tuple[Backbone, Preprocessing] | None:
+    settings = model.recipe.features
+    if settings.array is not None:
+        return None
+    backbone = backbone_of(settings)
+    if backbone.dim != model.features:
+        return None  # the features came with the corpus, from some other network
+    return backbone, preprocessing_of(settings, backbone)
+
+
+def _settings(preprocessing: Preprocessing) -> Looking:
+    return Looking(**{name: getattr(preprocessing, name) for name in Looking.model_fields})
+
+
+def _write(folder: Path, name: str, graph: Graph, half: bool) -> GraphFile:
+    data = halved(graph.data) if half else graph.data
+    with atomic_path(folder / name) as temporary:
+        temporary.write_bytes(data)
+    return GraphFile(name=name, sha256=_sha256(data), opset=graph.opset, inputs=graph.inputs, outputs=graph.outputs)
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _refuse_existing(folder: Path) -> None:
+    if folder.is_dir() and not any(folder.iterdir()):
+        return
+    if folder.exists() or folder.is_symlink():
+        raise UserError(f"{folder}: is there already; choose another name, or remove it first")
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[Path]:
+    """A temporary folder beside `folder`, renamed to it if the block succeeds, removed if it does not."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        place = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
+    except (FileExistsError, NotADirectoryError):
+        raise UserError(f"{folder.parent}: is a file, where a folder is needed; choose another name") from None
+    except PermissionError:
+        raise UserError(f"{folder.parent}: may not be written to; choose another folder") from None
+    try:
+        yield place
+        place.chmod(0o755)
+        _refuse_existing(folder)
+        place.rename(folder)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)

@@ -1,0 +1,34 @@
+"""A student says what its teacher says, in another language (CLSEAVE; seed 003).
+
+The paper takes the mean squared error to the teacher's sentence vector before that is brought to unit length. Here both
+vectors have unit length: everything that reads them, cosine or verdict head, looks at their direction alone, so that a
+student that learned lengths too would spend itself on what is thrown away.
+"""
+
+from torch import Tensor
+
+LEAST = 1e-8  # variance to divide by, where all sentences are one
+
+
+def squared_distance(student: Tensor, teacher: Tensor) -> Tensor:
+    """[n, dimensions] twice → the mean over sentences of ‖s − t‖², which is 2 − 2·cosine for unit vectors.
+
+    Summed over dimensions, not averaged: 0 is the same, 2 unrelated and 4 the opposite whatever the dimensions are. The
+    mean squared error of the paper is this divided by their number. No gradient reaches the teacher.
+    """
+    return (student - teacher.detach()).square().sum(dim=-1).mean()
+
+
+def spread(teacher: Tensor) -> Tensor:
+    """[n, dimensions] → the mean squared distance from their mean: what is lost by saying the same of everything."""
+    teacher = teacher.detach()
+    return (teacher - teacher.mean(dim=0)).square().sum(dim=-1).mean().clamp(min=LEAST)
+
+
+def unexplained(student: Tensor, teacher: Tensor) -> Tensor:
+    """The squared distance as a share of the teacher's spread: 0 is the same, 1 no better than its mean.
+
+    Ranking losses often leave all captions in a narrow cone, cosines above .99, where distances that matter are of the
+    order of 1e-4. As shares they can be read, and their gradients are not lost beside the optimiser's rounding.
+    """
+    return squared_distance(student, teacher) / spread(teacher)

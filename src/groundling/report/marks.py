@@ -1,0 +1,96 @@
+"""Two more drawings: named points over two axes, and a square of counts."""
+
+from collections.abc import Mapping, Sequence
+
+from groundling.report.canvas import FONT, Canvas, draw_y_axis, paint
+from groundling.report.escape import escape
+from groundling.report.scales import Scale, extent, shortened, text_width, tick_labels, ticks_around
+
+LABEL_HEIGHT, NEAR = FONT + 1, 40  # names nearer than this would be set on each other
+
+
+def scatter(
+    title: str,
+    points: Mapping[str, tuple[float, float]],
+    x_label: str = "",
+    y_label: str = "",
+    intervals: Mapping[str, tuple[float, float]] | None = None,
+    y_range: tuple[float, float] | None = None,
+    width: float = 400,
+    plot_height: float = 180,
+) -> str:
+    """A dot and a name for each point (x, y), with a whisker from low to high where `intervals` has one.
+
+    Names of points that lie on each other are moved apart, downwards.
+    """
+    intervals = intervals or {}
+    ys = [y for _, y in points.values()] + [end for pair in intervals.values() for end in pair] + [*(y_range or ())]
+    y_ticks = ticks_around(*extent(ys), count=4)
+    x_ticks = ticks_around(*extent([x for x, _ in points.values()]), count=max(2, int(width // 90)))
+    y_labels, x_labels = tick_labels(y_ticks), tick_labels(x_ticks)
+    left = max(text_width(label, FONT) for label in y_labels) + 10
+    right = width - max(text_width(name, FONT) for name in [*points, x_labels[-1]]) - 8
+    top = FONT + 14 if y_label else FONT
+    bottom = top + plot_height
+    canvas = Canvas(title, width, bottom + 22 + (16 if x_label else 0), left, right, top, bottom)
+    x_scale, y_scale = Scale(x_ticks[0], x_ticks[-1], left + 8, right), Scale(y_ticks[0], y_ticks[-1], bottom, top)
+    draw_y_axis(canvas, y_scale, y_ticks, y_labels, y_label)
+    canvas.line(left, bottom, right, bottom, 'stroke="currentColor" stroke-opacity="0.6"')
+    for tick, label in zip(x_ticks, x_labels, strict=True):
+        canvas.line(x_scale(tick), bottom, x_scale(tick), bottom + 4, 'stroke="currentColor" stroke-opacity="0.6"')
+        canvas.text(x_scale(tick), bottom + 16, label, "middle", ' class="x tick"')
+    if x_label:
+        canvas.text(right, bottom + 32, shortened(x_label, FONT, width - left), "end", ' fill-opacity="0.75"')
+    taken: list[tuple[float, float]] = []
+    for name, (x, y) in sorted(points.items(), key=lambda point: -point[1][1]):
+        place = x_scale(x), y_scale(y)
+        if name in intervals:
+            low, high = (y_scale(end) for end in intervals[name])
+            canvas.line(place[0], low, place[0], high, f'style="stroke:{paint(0)}" stroke-opacity="0.45"')
+        canvas.parts.append(f'<circle cx="{place[0]:.2f}" cy="{place[1]:.2f}" r="3.2" style="fill:{paint(0)}"/>')
+        line = place[1] + 4
+        while any(abs(line - other) < LABEL_HEIGHT and abs(place[0] - beside) < NEAR for beside, other in taken):
+            line += 1
+        taken.append((place[0], line))
+        canvas.text(place[0] + 7, line, name)
+    return canvas.svg(". ".join(f"{name}: {x:g}, {y:g}" for name, (x, y) in points.items()))
+
+
+def count_square(
+    title: str,
+    labels: Sequence[str],
+    counts: Sequence[Sequence[int]],
+    short: Sequence[str] = (),
+    width: float = 280,
+) -> str:
+    """What is (a row) and what it was taken for (a column): the share of each row in percent, the darker the more.
+
+    `short` are names that fit above the columns.
+    """
+    left = max(text_width(label, FONT) for label in labels) + 8
+    side = (width - left) / len(labels)
+    tall = min(side, 34.0)
+    top = 2 * FONT + 10
+    canvas = Canvas(title, width, top + tall * len(labels) + 2, left, width, top, top + tall * len(labels))
+    canvas.text(left, FONT, "judged to be", more=' fill-opacity="0.75"')
+    for column, label in enumerate(short or labels):
+        middle = left + (column + 0.5) * side
+        canvas.text(middle, top - 6, shortened(label, FONT, side), "middle", ' class="x tick"')
+    for row, (label, line) in enumerate(zip(labels, counts, strict=True)):
+        y, total = top + row * tall, sum(line)
+        canvas.text(left - 6, y + tall / 2 + 4, label, "end", ' class="y tick"')
+        for column, count in enumerate(line):
+            share = count / total if total else 0.0
+            ring = ' stroke="currentColor" stroke-opacity="0.55"' if row == column else ""
+            canvas.parts.append(
+                f'<rect x="{left + column * side + 1:.2f}" y="{y + 1:.2f}" width="{side - 2:.2f}" '
+                f'height="{tall - 2:.2f}" rx="3" style="fill:{paint(0)}" fill-opacity="{0.5 * share:.3f}"{ring}>'
+                f"<title>{escape(f'{count:,} of {total:,}')}</title></rect>"
+            )
+            words = f"{100 * share:.0f} %" if total else "–"
+            canvas.text(left + (column + 0.5) * side, y + tall / 2 + 4, words, "middle")
+    told = [
+        f"{label}: " + ", ".join(f"{count:,} {name}" for count, name in zip(line, labels, strict=True))
+        for label, line in zip(labels, counts, strict=True)
+    ]
+    return canvas.svg(". ".join(told))

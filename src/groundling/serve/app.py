@@ -1,0 +1,282 @@
+"""The application: what can be asked, and what is answered."""
+
+import json
+from typing import Annotated, Any
+
+from fastapi import FastAPI, Path, Query, Request
+from fastapi.openapi.utils import get_openapi
+from starlette.middleware import Middleware
+from starlette.responses import Response
+
+import groundling
+from groundling.search.choice import Choice
+from groundling.search.encoder import Vectors
+from groundling.serve import metrics as watching
+from groundling.serve import problems, shapes
+from groundling.serve.access import COOKIE, Access, Gate
+from groundling.serve.desk import Desk, Hits
+from groundling.serve.guard import Guard
+from groundling.serve.limits import LARGEST_SIDE, LONGEST_FOLDER, LONGEST_QUERY, MOST_RESULTS, SMALLEST_SIDE
+from groundling.serve.page_files import START, page_files
+from groundling.serve.pictures import MEDIA_TYPES
+from groundling.serve.problems import Problem
+from groundling.serve.received import MEDIA_TYPES as ACCEPTED
+from groundling.serve.received import body_of, picture_of
+
+DATE = r"^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$"
+CODE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
+LARGEST_ID = 2**53 - 1  # what JavaScript counts to
+SESSION_BODY = 4096  # bytes
+
+Id = Annotated[int, Query(ge=0, le=LARGEST_ID, description="A picture of the index, by its `id`.")]
+K = Annotated[int, Query(ge=1, le=MOST_RESULTS, description="How many to find.")]
+Words = Annotated[str, Query(max_length=LONGEST_QUERY, description="What to look for, in any language of the model.")]
+Sentence = Annotated[
+    str, Query(min_length=1, max_length=LONGEST_QUERY, pattern=r"\S", description="The sentence to check.")
+]
+Code = Annotated[
+    str | None, Query(pattern=CODE, max_length=35, description="The language, such as de; guessed when left out.")
+]
+Folder = Annotated[str, Query(max_length=LONGEST_FOLDER, description="Only pictures in this folder and below it.")]
+Since = Annotated[str | None, Query(pattern=DATE, description="Only pictures taken then or later: 2019, 2019-07.")]
+Until = Annotated[str | None, Query(pattern=DATE, description="Only pictures taken then or before.")]
+Size = Annotated[
+    int | None,
+    Query(ge=SMALLEST_SIDE, le=LARGEST_SIDE, description="A small copy with a longer side of at most these pixels."),
+]
+
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+PICTURE_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": dict.fromkeys(ACCEPTED, _BYTES)}}
+TOKEN_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {"type": "object", "required": ["token"], "properties": {"token": {"type": "string"}}}
+            }
+        },
+    }
+}
+PICTURE_ANSWER: dict[int | str, dict[str, Any]] = {
+    200: {"description": "The picture.", "content": dict.fromkeys((*MEDIA_TYPES.values(),), _BYTES)},
+    304: {"description": "The same as the one that the browser has."},
+}
+
+
+def make_app(desk: Desk, access: Access | None = None, name: str = "groundling") -> FastAPI:
+    """The application around a desk, which whoever made it closes; `name` is what the page calls the collection."""
+    access = access or Access()
+    app = FastAPI(
+        title="groundling",
+        version=groundling.__version__,
+        description="Pictures found with words of any language.",
+        docs_url=None,  # these pages would load scripts from other hosts
+        redoc_url=None,
+        redirect_slashes=False,
+        middleware=[
+            Middleware(Guard, limits=desk.limits, metrics=desk.metrics),
+            Middleware(Gate, access=access),
+        ],
+    )
+    problems.install(app)
+    _questions(app, desk)
+    _pictures(app, desk)
+    _around(app, desk, access, name)
+    _page(app)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+def _questions(app: FastAPI, desk: Desk) -> None:
+    index, limits = desk.index, desk.limits
+
+    def pictures(hits: Hits) -> list[shapes.FoundPicture]:
+        value = index.entries.value
+        return [
+            shapes.FoundPicture(id=row, score=round(score, 6), name=value("name", row), url=f"/pictures/{row}")
+            for row, score in hits
+        ]
+
+    async def told(vector: Vectors, k: int) -> shapes.Captions:
+        value, found = desk.has_captions().entries.value, []
+        for row, score in await desk.describe(vector, k):
+            text, code = value("name", row), value("language", row)
+            direction = shapes.direction_of(code, text)
+            found.append(shapes.FoundCaption(text=text, language=code, direction=direction, score=round(score, 6)))
+        return shapes.Captions(captions=found)
+
+    async def judged(picture: bytes, text: str, language: str | None) -> shapes.Checked:
+        said = await desk.check(picture, text, language)
+        rounded = {label: round(share, 6) for label, share in said.probabilities.items()}
+        about = shapes.query_language(said.language, text, said.detected)
+        return shapes.Checked(verdict=said.verdict, probabilities=rounded, language=about)
+
+    async def sent(request: Request) -> bytes:
+        return await picture_of(request, limits.body, limits.pixels)
+
+    @app.get("/search")
+    async def search(
+        q: Words,
+        k: K = 24,
+        language: Code = None,
+        folder: Folder = "",
+        since: Since = None,
+        until: Until = None,
+    ) -> shapes.Searched:
+        """Pictures that words describe; nothing for a query without words."""
+        choice = Choice.of(folder, since, until)
+        words = await desk.words(q, language)
+        hits = [] if words.vector is None else await desk.find(words.vector, k, choice)
+        about = shapes.query_language(words.language, q, words.detected)
+        return shapes.Searched(query=q, language=about, results=pictures(hits))
+
+    @app.get("/similar")
+    async def similar(id: Id, k: K = 24) -> shapes.Found:
+        """Pictures that are like one of the index, without that one."""
+        hits = await desk.find(await desk.vector_of(id), k + 1)
+        return shapes.Found(results=pictures([hit for hit in hits if hit[0] != id][:k]))
+
+    @app.post("/similar", openapi_extra=PICTURE_BODY)
+    async def similar_to_sent(request: Request, k: K = 24) -> shapes.Found:
+        """Pictures that are like the one whose bytes are sent."""
+        return shapes.Found(results=pictures(await desk.find(await desk.look(await sent(request)), k)))
+
+    @app.get("/captions")
+    async def captions(id: Id, k: K = 24) -> shapes.Captions:
+        """Captions that describe a picture of the index."""
+        return await told(await desk.vector_of(id), k)
+
+    @app.post("/captions", openapi_extra=PICTURE_BODY)
+    async def captions_of_sent(request: Request, k: K = 24) -> shapes.Captions:
+        """Captions that describe the picture whose bytes are sent."""
+        desk.has_captions()
+        return await told(await desk.look(await sent(request)), k)
+
+    @app.get("/check")
+    async def check(id: Id, text: Sentence, language: Code = None) -> shapes.Checked:
+        """Whether a sentence is true of a picture of the index."""
+        desk.can_check()
+        desk.known(id)
+        return await judged(await desk.by_hand(desk.pictures.read, id), text, language)
+
+    @app.post("/check", openapi_extra=PICTURE_BODY)
+    async def check_sent(request: Request, text: Sentence, language: Code = None) -> shapes.Checked:
+        """Whether a sentence is true of the picture whose bytes are sent."""
+        desk.can_check()
+        return await judged(await sent(request), text, language)
+
+
+def _pictures(app: FastAPI, desk: Desk) -> None:
+    shown = desk.pictures
+
+    @app.get("/pictures/{id}", response_class=Response, responses=PICTURE_ANSWER)
+    async def picture(
+        request: Request,
+        id: Annotated[int, Path(ge=0, le=LARGEST_ID, description="A picture of the index.")],
+        size: Size = None,
+    ) -> Response:
+        """A picture of the index, or a small copy of it."""
+        desk.known(id)
+        # Rows change when the index does, so that a browser must always ask whether what it has is still right.
+        headers = {"Cache-Control": "private, no-cache", "ETag": shown.tag(id, size)}
+        headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+        if headers["ETag"] in request.headers.get("if-none-match", "") and await desk.by_hand(shown.unchanged, id):
+            return Response(status_code=304, headers=headers)
+        found = await (desk.by_hand(shown.whole, id) if size is None else desk.by_hand(shown.small, id, size))
+        return Response(found.data, headers=headers, media_type=found.media_type)
+
+
+def _around(app: FastAPI, desk: Desk, access: Access, name: str) -> None:
+    model = desk.index.manifest.model
+
+    @app.get("/about")
+    async def about() -> shapes.About:
+        """What is served here."""
+        return shapes.About(
+            name=name,
+            pictures=len(desk.index),
+            languages=[shapes.language_of(code) for code in model.languages],
+            captions=desk.captions is not None,
+            check=desk.checker is not None,
+            model=shapes.ModelAbout(
+                name=model.name.rstrip("/").rpartition("/")[2] if model.kind == "run" else model.name,
+                kind=model.kind,
+                backbone=model.backbone,
+                dimensions=model.dimensions,
+            ),
+        )
+
+    @app.get("/health")
+    async def health() -> shapes.Health:
+        """That the server lives; needs no token."""
+        return shapes.Health(status="ok")
+
+    @app.get(
+        "/metrics",
+        response_class=Response,
+        responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+    )
+    async def metrics() -> Response:
+        """Counts and times for Prometheus."""
+        return Response(desk.metrics.text(), headers={"Content-Type": watching.MEDIA_TYPE})
+
+    @app.post("/session", status_code=204, response_class=Response, openapi_extra=TOKEN_BODY)
+    async def session(request: Request) -> Response:
+        """A cookie in return for the token, so that a page can show pictures."""
+        try:
+            token = json.loads(await body_of(request, SESSION_BODY))["token"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            token = None
+        if not isinstance(token, str):
+            raise Problem(422, 'send {"token": "…"} as JSON')
+        if not access.is_token(token):
+            raise Problem(401, "that is not the token", {"WWW-Authenticate": "Bearer"})
+        response = Response(status_code=204, headers={"Cache-Control": "no-store"})
+        if access.token is not None:
+            secure = request.url.scheme == "https"
+            response.set_cookie(COOKIE, access.cookie(), httponly=True, samesite="strict", secure=secure)
+        return response
+
+
+def _page(app: FastAPI) -> None:
+    files = page_files()
+
+    @app.get("/", include_in_schema=False)
+    async def start(request: Request) -> Response:
+        return _file(request, START)
+
+    @app.get("/page/{name}", include_in_schema=False)
+    async def page(request: Request, name: str) -> Response:
+        return _file(request, name)
+
+    def _file(request: Request, name: str) -> Response:
+        if name not in files:
+            raise Problem(404, "the page has no such part")
+        return files[name].response(request)
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """FastAPI's, where everything that goes wrong is a problem."""
+    if app.openapi_schema is None:
+        made = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes, tags=app.openapi_tags
+        )
+        told = {
+            "description": "What went wrong.",
+            "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+        for path in made["paths"].values():
+            for operation in path.values():
+                operation["responses"].pop("422", None)
+                operation["responses"]["default"] = told
+        parts = made["components"]["schemas"]
+        for unused in ("HTTPValidationError", "ValidationError"):
+            parts.pop(unused, None)
+        parts["Problem"] = problems.SCHEMA
+        made["components"]["securitySchemes"] = {
+            "token": {"type": "http", "scheme": "bearer"},
+            "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+        }
+        made["security"] = [{}, {"token": []}, {"session": []}]
+        app.openapi_schema = made
+    return app.openapi_schema

@@ -1,0 +1,38 @@
+"""What `groundling demo` left, made searchable: all emoji, and their names in fifteen languages as captions."""
+
+from pathlib import Path
+
+from groundling.dataset import load_corpus
+from groundling.errors import UserError
+from groundling.run import Run
+from groundling.search import Index, index_captions, index_pictures, manifest
+
+PICTURES, CAPTIONS = "pictures.index", "captions.index"
+
+
+def demo_indexes(folder: Path, device: str = "auto") -> tuple[Path, Path]:
+    """The indexes of the pictures and the captions of a demo, inside its run; built where they are not there yet.
+
+    A demo that is made anew begins with an empty folder, so that they never belong to another model.
+    """
+    run = Run(folder)
+    if not run.recipe_file.exists() or not run.weights_file.exists():
+        raise UserError(f"no index was named, and there is no demo in {folder}; run `groundling demo` first")
+    pictures, captions = folder / PICTURES, folder / CAPTIONS
+    if _whole(pictures) and _whole(captions):
+        return pictures, captions
+    corpus = load_corpus(run.recipe().corpus)  # draws the emoji that are missing
+    if corpus.root is None:
+        raise UserError(f"{folder}: this run is not of the demo; build an index with `groundling index` and serve that")
+    index_pictures(corpus.root, pictures, str(folder), update=(pictures / manifest.FILE).exists(), device=device)
+    rows = list(zip(corpus.texts, corpus.languages.tolist(), strict=True))
+    index_captions(rows, captions, str(folder), update=(captions / manifest.FILE).exists(), device=device)
+    return pictures, captions
+
+
+def _whole(place: Path) -> bool:
+    """Whether an index is finished and its pictures are still there: a cache may be emptied."""
+    if not (place / manifest.FILE).exists():
+        return False
+    root = Index.open(place).root
+    return root is None or (root.is_dir() and any(root.iterdir()))

@@ -1,0 +1,253 @@
+"""Where questions are answered: models and indexes in threads of their own, behind queues.
+
+Words and pictures are encoded, and vectors searched for, a batch at a time. What is slow in other ways (files,
+decoding, small copies) has threads beside them, so that nobody who looks for a word waits for another's picture.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+from groundling.checking.checker import Checker, Verdict, verdict
+from groundling.checking.problem import NotChecked
+from groundling.errors import UserError
+from groundling.search import Index
+from groundling.search import language as languages
+from groundling.search.choice import Choice
+from groundling.search.encoder import Vectors
+from groundling.search.faiss_store import faiss_module
+from groundling.serve.batching import Batcher, Full
+from groundling.serve.limits import Limits
+from groundling.serve.lru import Recent
+from groundling.serve.metrics import Metrics
+from groundling.serve.pictures import Pictures
+from groundling.serve.problems import Problem, busy
+from groundling.vision.preprocessing import PictureError
+
+Result = TypeVar("Result")
+Hits = list[tuple[int, float]]  # row and score, the best first
+WORTH_A_PRODUCT = 4  # queries
+LARGE = 2**24  # numbers in an index that one core reads in some milliseconds
+
+
+@dataclass(frozen=True)
+class Words:
+    """A query, understood: its language, whether that was guessed, and its vector (None for an empty one)."""
+
+    language: str
+    detected: bool
+    vector: Vectors | None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What to look for, and where."""
+
+    vector: Vectors
+    k: int
+    choice: Choice | None
+
+
+class Desk:
+    """Answers about one index of pictures and, where they are given, one of captions and a model that judges."""
+
+    def __init__(
+        self,
+        index: Index,
+        captions: Index | None = None,
+        checker: Checker | None = None,
+        limits: Limits | None = None,
+        metrics: Metrics | None = None,
+    ) -> None:
+        self.index, self.captions, self.checker = index, captions, checker
+        self.limits, self.metrics = limits or Limits(), metrics or Metrics()
+        self.pictures = Pictures(index, self.limits.thumbnails)
+        _fits(index, captions)
+        self.encoder = index.encoder
+        self.encoder.open_eyes()
+        self._kept: Recent[tuple[str, str], Words] = Recent(self.limits.queries)
+        cores = os.cpu_count() or 2
+        self._hands = ThreadPoolExecutor(cores, thread_name_prefix="hands")
+        # The text tower of a run is small: cores that share its work would mostly wait for each other.
+        words = worker("words", 1 if self.encoder.kind == "run" else cores)
+        eyes, search, self._judging = worker("eyes", cores), worker("search", cores), worker("judge", cores)
+        self._pools = [words, eyes, search, self._judging]
+        self._words: Batcher[tuple[str, str], Words] = self._batcher("words", self.understand, words)
+        self._eyes: Batcher[Any, Vectors] = self._batcher("pictures", self._look, eyes)
+        self._search: Batcher[Wanted, Hits] = self._batcher("search", lambda some: nearest(index, some), search, 0)
+        self._told: Batcher[Wanted, Hits] = self._batcher(
+            "captions", lambda some: nearest(self.has_captions(), some), search, 0
+        )
+        self.metrics.pictures.set(len(index))
+        for one in (index, captions):
+            if one is not None and one.manifest.store.name == "faiss":
+                _search_together(one)
+
+    def _batcher(self, name: str, work: Callable[[list[Any]], Sequence[Any]], pool: Any, wait: float = 0.002) -> Any:
+        made: Batcher[Any, Any] = Batcher(
+            work, pool, wait=wait, queue=self.limits.queue, seen=lambda size: watched(size)
+        )
+        watched = self.metrics.watch(name, lambda: len(made))
+        return made
+
+    def close(self) -> None:
+        """What is being worked on is finished; what waits is dropped."""
+        for pool in (*self._pools, self._hands):
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    # Questions
+
+    def warm_up(self) -> None:
+        """Ask once, so that the first to ask does not wait for what is loaded with the first question."""
+        vector = self.understand([("warm", "")])[0].vector
+        if vector is not None:
+            nearest(self.index, [Wanted(vector, 1, None)])
+
+    async def words(self, text: str, language: str | None) -> Words:
+        """A query and its vector."""
+        key = (text, languages.checked(language) if language else "")
+        if not text.strip():
+            return Words(key[1], not key[1], None)
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = await self._ask(self._words, key)
+            self._kept.put(key, kept)
+        return kept
+
+    async def look(self, data: bytes) -> Vectors:
+        """The vector of a picture that was sent."""
+        try:
+            prepared = await self.by_hand(self.encoder.prepare, data)
+        except PictureError as error:
+            raise Problem(422, f"the picture: {error}") from None
+        return await self._ask(self._eyes, prepared)
+
+    async def find(self, vector: Vectors, k: int, choice: Choice | None = None) -> Hits:
+        return await self._ask(self._search, Wanted(vector, k, choice))
+
+    async def describe(self, vector: Vectors, k: int) -> Hits:
+        """Rows of the captions."""
+        self.has_captions()
+        return await self._ask(self._told, Wanted(vector, k, None))
+
+    async def check(self, picture: bytes, text: str, language: str | None) -> Verdict:
+        """Whether a sentence is true of a picture, given by its bytes."""
+        checker = self.can_check()
+        return await self._in(self._judging, lambda: judge(checker, picture, text, language))
+
+    async def vector_of(self, row: int) -> Vectors:
+        """The vector of a picture of the index."""
+        self.known(row)
+        found = await self.by_hand(self.index.store.vectors, np.array([row], dtype=np.int64))
+        return np.asarray(found[0], dtype=np.float32)
+
+    def has_captions(self) -> Index:
+        if self.captions is None:
+            raise Problem(404, "this server has no captions; start it with --captions CAPTIONS_INDEX")
+        return self.captions
+
+    def can_check(self) -> Checker:
+        if self.checker is None:
+            raise Problem(404, "this server has no model that judges; start it with --check RUN")
+        return self.checker
+
+    def known(self, row: int) -> None:
+        if not 0 <= row < len(self.index):
+            raise Problem(404, f"there is no picture {row}; the index has {len(self.index)}, from 0 on")
+
+    async def by_hand(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        return await self._in(self._hands, lambda: function(*arguments))
+
+    async def _in(self, pool: ThreadPoolExecutor, function: Callable[[], Result]) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(pool, function)
+
+    async def _ask(self, batcher: Batcher[Any, Result], question: Any) -> Result:
+        try:
+            return await batcher(question)
+        except Full:
+            raise busy("too many questions are waiting") from None
+
+    # Work in threads
+
+    def understand(self, some: list[tuple[str, str]]) -> list[Words]:
+        """Queries, each with its language or ""; one call of the model for all."""
+        known = self.index.manifest.model.languages  # a pretrained model does not say; the guess is then only shown
+        codes = [given or languages.guess(text, known) for text, given in some]
+        vectors = self.encoder.encode_text([text for text, _ in some], codes)
+        return [
+            Words(code, not given, np.array(vector, dtype=np.float32))  # a copy: it is kept, its batch is not
+            for (_, given), code, vector in zip(some, codes, vectors, strict=True)
+        ]
+
+    def _look(self, prepared: list[Any]) -> list[Vectors]:
+        return list(np.asarray(self.encoder.encode_pictures(prepared), dtype=np.float32))
+
+
+def nearest(index: Index, some: list[Wanted]) -> list[Hits]:
+    """Those that look in the same way are searched for together: a store may answer differently for another k."""
+    groups: dict[tuple[int, Choice | None], list[int]] = {}
+    for place, wanted in enumerate(some):
+        groups.setdefault((wanted.k, wanted.choice), []).append(place)
+    _share(index, len(some))
+    found: list[Hits] = [[] for _ in some]
+    for (k, choice), places in groups.items():
+        vectors = np.stack([some[place].vector for place in places])
+        scores, rows = index.store.search(vectors, min(k, len(index)), choice, False)
+        for place, own_rows, own_scores in zip(places, rows.tolist(), scores.tolist(), strict=True):
+            found[place] = [(row, score) for row, score in zip(own_rows, own_scores, strict=True) if row >= 0]
+    return found
+
+
+def worker(name: str, cores: int) -> ThreadPoolExecutor:
+    """One thread, in which torch computes on this many cores."""
+
+    def begin() -> None:
+        torch.set_num_threads(cores)
+        torch.get_num_threads()  # takes it up now, rather than what another thread has set by then
+
+    pool = ThreadPoolExecutor(1, initializer=begin, thread_name_prefix=name)
+    pool.submit(int).result()
+    return pool
+
+
+def _share(index: Index, questions: int) -> None:
+    """All cores for a question that comes alone to a large index; where several come, each batch keeps to one core.
+
+    Cores that share a search wait for each other, and while others want them, that takes longer than the search.
+    """
+    if index.manifest.store.name == "faiss":
+        large = len(index) * index.manifest.model.dimensions > LARGE
+        faiss_module().omp_set_num_threads((os.cpu_count() or 1) if questions == 1 and large else 1)
+
+
+def _search_together(index: Index) -> None:
+    """Few queries at once are worth a matrix product, which FAISS by itself begins with hundreds: 32 take a seventh."""
+    settings, numbers = faiss_module().cvar, WORTH_A_PRODUCT * index.manifest.model.dimensions
+    settings.distance_compute_blas_threshold = min(settings.distance_compute_blas_threshold, numbers)
+
+
+def judge(checker: Checker, picture: bytes, text: str, language: str | None) -> Verdict:
+    """What a model says of one sentence; 422 where it does not know the language, or the picture cannot be decoded."""
+    try:
+        code, detected = checker.language(text, language)
+    except NotChecked as problem:
+        raise Problem(422, str(problem)) from None
+    features, problems = checker.eyes.features([picture])
+    if problems:
+        raise Problem(422, f"the picture: {problems[0]}")
+    return verdict(checker.model.entails_features([text], features, [code])[0], code, detected)
+
+
+def _fits(index: Index, captions: Index | None) -> None:
+    if captions is None:
+        return
+    if captions.manifest.kind != "captions":
+        raise UserError(f"{captions.folder}: an index of {captions.manifest.kind}, where one of captions is needed")
+    if captions.manifest.model.fingerprint != index.manifest.model.fingerprint:
+        raise UserError(f"{captions.folder}: was built with another model than {index.folder}; build it again with it")

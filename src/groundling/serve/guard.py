@@ -1,0 +1,92 @@
+"""Around every request: a place among those worked on, a time limit, a watch, and headers that keep browsers strict."""
+
+import asyncio
+import logging
+import time
+
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from groundling.serve.limits import Limits
+from groundling.serve.metrics import Metrics
+from groundling.serve.problems import Problem, busy
+
+HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"x-frame-options", b"DENY"),
+    # Unless the answer says otherwise:
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cache-control", b"no-store"),
+)
+METHODS = ("GET", "POST", "HEAD", "OPTIONS", "PUT", "PATCH", "DELETE")
+log = logging.getLogger("groundling.serve")
+
+
+class Guard:
+    """ASGI, outermost: whatever happens inside, the answer is one of ours."""
+
+    def __init__(self, app: ASGIApp, limits: Limits, metrics: Metrics) -> None:
+        self.app, self.limits, self.metrics = app, limits, metrics
+        self.in_flight = 0
+        metrics.in_flight.set_function(lambda: self.in_flight)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return await self.app(scope, receive, send)
+        started = time.perf_counter()
+        watched = _Watched(send)
+        self.in_flight += 1
+        try:
+            await self._answer(scope, receive, watched)
+        finally:
+            self.in_flight -= 1
+            self._note(scope, watched.status, time.perf_counter() - started)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: "_Watched") -> None:
+        problem: Problem | None = None
+        # Whether the server lives must be known, and a crowd is when one looks.
+        if self.in_flight > self.limits.concurrent and scope["path"] not in ("/health", "/metrics"):
+            problem = busy("too many requests at once")
+        else:
+            try:
+                async with asyncio.timeout(self.limits.seconds) as limit:
+                    send.limit = limit
+                    await self.app(scope, receive, send)
+            except TimeoutError:
+                problem = Problem(504, f"this took longer than {self.limits.seconds:g} seconds")
+            except ClientDisconnect:
+                send.status = 499  # nobody is there to be told; the number is what others count it under
+            except Exception:
+                log.exception("%s %s failed", scope["method"], scope["path"])
+                problem = Problem(500, "something went wrong here; the log of the server says what")
+            finally:
+                send.limit = None
+        if problem is not None and not send.status:
+            await problem.response()(scope, receive, send)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        route = getattr(scope.get("route"), "path", "other")  # the pattern: few, where addresses are countless
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        self.metrics.requests.labels(method, route, str(status)).inc()
+        self.metrics.seconds.labels(route).observe(seconds)
+
+
+class _Watched:
+    """`send` that adds our headers, remembers the status, and lifts the time limit once a response has begun."""
+
+    def __init__(self, send: Send) -> None:
+        self._send, self.status = send, 0
+        self.limit: asyncio.Timeout | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            given = list(message.get("headers", []))
+            names = {name.lower() for name, _ in given}
+            more = [pair for pair in HEADERS if pair[0] not in names]
+            message = {**message, "headers": [*given, *more]}
+            if self.limit is not None:
+                self.limit.reschedule(None)  # a large picture over a slow line may take its time
+        await self._send(message)

@@ -1,0 +1,293 @@
+"""A model learns further languages from sentences that mean the same: sentence-embedding alignment (CLSEAVE; seed 003).
+
+    loss = ‖student(sentence in the new language) − teacher(the same in a known one)‖²  (as a share: see the objective)
+
+The teacher is any trained run, for retrieval or for verdicts, and never changes; pictures are not looked at. Old
+languages are read by the teacher as before, new ones by the student, whose vectors lie in the same space, so that all
+that the teacher could do with its own languages can be done with the new ones.
+
+The paper's student is mBERT and its teacher CLIP's text tower; here any tower can be either.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal, cast
+
+import numpy as np
+import torch
+from pydantic import Field, PositiveInt, field_validator
+from torch import Tensor, nn
+
+from groundling.batches import DeviceBatch, LanguageSampler, Sampler, TrainingData
+from groundling.batches.translations import TranslationSampler
+from groundling.corpus import Corpus, conditions, sentence_pairs
+from groundling.corpus.sentence_pairs import Meaning
+from groundling.dataset import Dataset, load_corpus
+from groundling.errors import UserError
+from groundling.objectives.distillation import unexplained
+from groundling.settings import CorpusSettings, Settings, TextSettings, TrainingSettings
+from groundling.settings import Settings as AnySettings
+from groundling.systems.base import Earlier, JudgingTowers, System, Towers
+from groundling.text import CharacterTokeniser, Tokeniser, WordTokeniser
+from groundling.text.hub import HubTokeniser
+from groundling.text.taught import TaughtTokeniser, letters
+from groundling.text.use import LANGUAGES, STEPS, UseTokeniser
+from groundling.towers.characters import CharacterTower, LayeredWords
+from groundling.towers.students import NewWords, OwnWords, SentenceMap, own_reader, pretrained_student, reader
+from groundling.towers.taught import TaughtTower
+from groundling.translation.parallel import translation_rows
+
+STUDENTS = ("words", "tower", "characters", "use")
+
+
+class ClseaveSettings(Settings):
+    name: Literal["clseave"] = "clseave"
+    student: str = Field(
+        "tower",
+        description="words: new words before the teacher's reader; tower: new words and a reader that begins as the "
+        "teacher's; characters: words from their letters (LIWE); use: a map from the Universal Sentence Encoder (extra "
+        "`use`); hub:NAME or hub:FOLDER: a transformers encoder, mBERT as published",
+    )
+    pairs: str | None = Field(
+        None,
+        description="sentence pairs to learn from: a .tsv file, or corpus:NAME; the recipe's corpus when left out",
+    )
+    fingerprint: str | None = Field(
+        None, description="SHA-256 of the .tsv file, so that a training does not go on with another one"
+    )
+    language: str | None = Field(None, description="the new language of the .tsv file, or the only one of the corpus")
+    known: str | None = Field(None, description="the language of the first sentences of the .tsv file")
+    again: bool = Field(False, description="also languages that the teacher knows: it will no longer read them itself")
+    dropout: float = Field(0.1, ge=0, lt=1, description="of the student's word vectors (not: hub)")
+    word_dimensions: PositiveInt = Field(300, description="of new words, where the teacher has no reader to fit")
+    character_dimensions: PositiveInt = Field(24, description="of a letter's vector (student: characters)")
+    layers: list[PositiveInt] = Field([384, 384], description="layers from letters to a word (student: characters)")
+    hidden: PositiveInt = Field(1024, description="of the map (student: use)")
+    train_encoder: bool = Field(True, description="train the encoder too, as published (student: hub)")
+
+    @field_validator("student")
+    @classmethod
+    def _known_student(cls, value: str) -> str:
+        if value not in STUDENTS and not value.startswith("hub:"):
+            raise ValueError(f"a student is one of {', '.join(STUDENTS)}, or hub: and the name or folder of an encoder")
+        return value
+
+
+class Clseave(System):
+    name = "clseave"
+    paper = "CLSEAVE: cross-lingual sentence embedding alignment for visual entailment (thesis, seed 003)"
+    Settings: ClassVar = ClseaveSettings
+    settings: ClseaveSettings
+
+    def __init__(self, settings: AnySettings) -> None:
+        super().__init__(settings)
+        self.teacher: System | None = None  # known from the earlier run, or from the tokeniser of a saved one
+        self._earlier: Earlier | None = None
+
+    @property
+    def similarity(self) -> str:
+        return "cosine" if self.teacher is None else self.teacher.similarity
+
+    @property
+    def task(self) -> Literal["retrieval", "entailment"]:
+        return "retrieval" if self.teacher is None else self.teacher.task
+
+    @property
+    def needs_before(self) -> bool:
+        return True
+
+    def features_in(self, weights: Mapping[str, Tensor]) -> int:
+        return super().features_in(weights) if self.teacher is None else self.teacher.features_in(weights)
+
+    # --- what it learns from
+
+    def follow(self, earlier: Earlier) -> None:
+        if not earlier.languages:
+            raise UserError("before: the languages of the teacher are not known; finish its training first")
+        self._earlier, self.teacher = earlier, earlier.system
+
+    def material(self, dataset: Dataset) -> Dataset:
+        """Sentences of new languages with known ones that mean the same, in the place of captions and pictures."""
+        if self._earlier is None:
+            return dataset  # before the teacher is there, nobody knows which languages are new
+        own, knows = self.settings, list(self._earlier.languages)
+        if own.pairs is not None and not own.pairs.startswith("corpus:"):
+            if own.language is None:
+                raise UserError("system.language: which language are the new sentences of system.pairs in?")
+            self._check_new([own.language])
+            path = Path(own.pairs).expanduser()
+            pairs = sentence_pairs.read(path, own.language, own.known, knows)
+            if own.fingerprint not in (None, sentence_pairs.fingerprint(path)):
+                raise UserError(f"{path}: has changed since this training began; begin another one")
+            return _unseen(dataset, pairs)
+        if own.pairs is not None:
+            corpus = whole = load_corpus(CorpusSettings(name=own.pairs.removeprefix("corpus:")), dataset.data)
+        else:
+            corpus, whole = dataset.corpus, dataset.corpus if dataset.whole is None else dataset.whole
+        if self.task == "entailment":
+            corpus, whole = _statements(corpus), _statements(whole)
+        present = corpus.all_languages()
+        if own.language is not None and own.language not in present:
+            raise UserError(f'corpus {corpus.name} has nothing in "{own.language}" (there is: {", ".join(present)})')
+        new = [own.language] if own.language is not None else [code for code in present if code not in knows]
+        self._check_new(new)
+        known = [own.known] if own.known is not None else [code for code in knows if code not in new]
+        if self.task == "entailment":
+            shared = whole.keep_pictures(np.isin(whole.pictures, corpus.pictures))
+            meanings = sentence_pairs.of_statements(shared, known, new)
+        else:
+            said = conditions.add(corpus.only(new), whole.only(known))
+            meanings = [one for code in new for one in _captions(said, known, code)]
+        if not meanings:
+            raise UserError(
+                f"corpus {corpus.name} has nothing in {', '.join(new)} beside something in a language that the teacher "
+                f"knows ({', '.join(knows)})"
+            )
+        return _unseen(dataset, sentence_pairs.as_corpus(corpus.name, meanings))
+
+    def _check_new(self, new: list[str]) -> None:
+        assert self._earlier is not None  # noqa: S101 (for the type checker: looked at before)
+        if not new:
+            raise UserError(
+                f"the teacher knows every language of the corpus ({', '.join(self._earlier.languages)}); name the one "
+                "to learn in system.language"
+            )
+        old = [code for code in new if code in self._earlier.languages]
+        if old and not self.settings.again:
+            raise UserError(
+                f'the teacher knows "{old[0]}" already; to have a student read it instead, say --again (system.again)'
+            )
+        if self.settings.student == "use" and (strange := [code for code in new if code not in LANGUAGES]):
+            raise UserError(f'student use does not know "{strange[0]}", only {", ".join(LANGUAGES)}')
+
+    # --- what it is made of
+
+    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
+        assert self._earlier is not None  # noqa: S101 (a training follows its teacher first)
+        new = self._new(corpus.all_languages())
+        said = corpus.only(new)
+        texts, languages = said.texts, said.languages.tolist()
+        student: Tokeniser
+        if self.settings.student == "use":
+            student = UseTokeniser.build()
+        elif self.settings.student == "characters":
+            student = CharacterTokeniser.build(texts, languages, settings)
+        elif self.settings.student.startswith("hub:"):
+            student = HubTokeniser.build(self.settings.student.removeprefix("hub:"), settings)
+        else:
+            student = WordTokeniser.build(texts, languages, settings)
+        teacher = self._earlier.system
+        about = {"name": teacher.name, **teacher.settings.model_dump(exclude_defaults=True)}
+        return TaughtTokeniser(self._earlier.tokeniser, student, tuple(new), tuple(self._earlier.languages), about)
+
+    def _new(self, languages: list[str]) -> list[str]:
+        """Those of its material that the student reads."""
+        assert self._earlier is not None  # noqa: S101 (a training follows its teacher first)
+        if self.settings.language is not None:
+            return [self.settings.language]
+        return sorted(code for code in languages if code not in self._earlier.languages)
+
+    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
+        from groundling import systems  # which knows this file
+
+        self.teacher = systems.make(saved["about"])
+        teacher = self.teacher.load_tokeniser(saved["teacher"])
+        student = _KINDS[saved["student"]["kind"]].from_json(saved["student"])
+        return TaughtTokeniser(teacher, student, tuple(saved["languages"]), tuple(saved["known"]), saved["about"])
+
+    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+        taught = cast(TaughtTokeniser, tokeniser)
+        assert self.teacher is not None  # noqa: S101 (known with the tokeniser)
+        if self._earlier is not None:  # there are no pictures here: the teacher has seen some
+            features = self.teacher.features_in(self._earlier.towers.state_dict())
+        towers = self.teacher.towers(taught.teacher, features).requires_grad_(False)
+        if isinstance(towers, JudgingTowers):
+            towers.frozen = ()  # which part learns is said here: the student
+        student = self._student(taught, towers.text)
+        known = letters(taught.teacher, taught.known[0]), letters(taught.student, taught.languages[0])
+        towers.text = TaughtTower(towers.text, student, taught.offset, known)
+        return towers
+
+    def _student(self, taught: TaughtTokeniser, teacher: nn.Module) -> nn.Module:
+        own, tokeniser = self.settings, taught.student
+        dimensions = _dimensions(taught, teacher)
+        if isinstance(tokeniser, HubTokeniser):
+            return pretrained_student(tokeniser.folder, dimensions, own.train_encoder)
+        if isinstance(tokeniser, UseTokeniser):
+            return SentenceMap(tokeniser.longest, STEPS, dimensions, own.hidden, own.dropout)
+        if own.student == "words":
+            return NewWords(tokeniser.size, teacher, own.dropout)
+        sentence, words = own_reader(teacher, dimensions, own.word_dimensions)
+        if isinstance(tokeniser, CharacterTokeniser):
+            spelled = LayeredWords(tokeniser.size, own.character_dimensions, own.layers, words, tokeniser.longest)
+            return CharacterTower(spelled, sentence)  # type: ignore[arg-type]  # any reader will do
+        return OwnWords(tokeniser.size, sentence, words, own.dropout)
+
+    def begin(self, towers: Towers, tokeniser: Tokeniser, earlier: Earlier) -> None:
+        """The teacher as it is, all of it; and its reader, where the student has one like it."""
+        text = cast(TaughtTower, towers.text)
+        text.teacher.load_state_dict(earlier.towers.text.state_dict())
+        for name, part in earlier.towers.named_children():
+            if name != "text":
+                towers.get_submodule(name).load_state_dict(part.state_dict())
+        sentence, example = getattr(text.student, "sentence", None), reader(text.teacher)
+        if isinstance(sentence, nn.Module) and example is not None:
+            sentence.load_state_dict(example.state_dict())
+
+    # --- how it learns
+
+    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
+        if self._earlier is None:  # only asked whether there are captions
+            return LanguageSampler(data, training.batch_size, training.seed, [data.codes], 0.0, training.length_pool)
+        new = self._new(list(data.codes))
+        return TranslationSampler(data, new, training.batch_size, training.seed, training.length_pool)
+
+    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+        text, (captions, partners) = cast(TaughtTower, towers.text), batch.rows
+        with torch.no_grad():
+            said = text.known(*data.captions(partners, batch.longest))
+        again = text.taught(*data.captions(captions, batch.longest))
+        with torch.autocast(again.device.type, enabled=False):
+            return unexplained(again.float(), said.float())
+
+
+_KINDS: dict[str, Any] = {
+    "use": UseTokeniser,
+    "characters": CharacterTokeniser,
+    "hub": HubTokeniser,
+    "words": WordTokeniser,
+}
+
+
+def _captions(corpus: Corpus, known: list[str], new: str) -> list[Meaning]:
+    """Translations where the corpus has any in this language, comparable captions otherwise."""
+    rows = translation_rows(corpus, known)
+    mine = np.flatnonzero((corpus.languages == new) & (rows >= 0).any(axis=1))
+    if not len(mine):
+        return sentence_pairs.of_captions(corpus, known, [new])
+    meanings = []
+    for row in mine.tolist():
+        said = [(str(corpus.languages[other]), corpus.texts[other]) for other in rows[row].tolist() if other >= 0]
+        name, split = str(corpus.pictures[corpus.owners[row]]), str(corpus.splits[corpus.owners[row]])
+        meanings.append(sentence_pairs.meaning(name, split, said, (new, [corpus.texts[row]])))
+    return meanings
+
+
+def _statements(corpus: Corpus) -> Corpus:
+    return corpus.judged()
+
+
+def _unseen(dataset: Dataset, corpus: Corpus) -> Dataset:
+    """Sentences that stand for themselves: their "pictures" have no features."""
+    return Dataset(corpus, np.zeros((len(corpus.pictures), 0), dtype=np.float32), data=dataset.data)
+
+
+@torch.no_grad()
+def _dimensions(taught: TaughtTokeniser, teacher: nn.Module) -> int:
+    """Of the teacher's sentence vectors, seen from one."""
+    tokens = taught.teacher.encode(["a"], [taught.known[0]])
+    entries = torch.from_numpy(tokens.ids)
+    if tokens.spellings is not None:
+        entries = torch.from_numpy(tokens.spellings)[entries.long()]
+    teacher.eval()
+    return int(teacher(entries, torch.from_numpy(tokens.lengths)).shape[1])

@@ -1,0 +1,133 @@
+"""The pre-training of HEM: which latent token each word of each language is, and where the tokens begin.
+
+Burns et al. 2020, SMALR (seed 001, section 3.1). A caption is the mean of its words' latent tokens; captions of one
+picture, in whatever languages, are brought together by triplets, the most violated ones of each anchor. See
+`towers.latent` for how tokens are chosen. All words take part, the frequent ones too: they say what a rare one stands
+beside. So the result does not depend on how many words keep a vector of their own, and is kept between runs.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from pydantic import Field, PositiveFloat, PositiveInt
+from safetensors.numpy import load_file, save_file
+from torch import Tensor
+from torch.nn.functional import embedding
+
+from groundling.batches import EveryLanguageSampler, TrainingData
+from groundling.corpus import Corpus
+from groundling.files import atomic_path, cache_folder
+from groundling.objectives import neighbourhood
+from groundling.progress import bar
+from groundling.settings import Settings
+from groundling.text.by_language import LanguageTokeniser
+from groundling.towers.latent import LatentVocabulary
+from groundling.towers.universal import average
+
+VERSION = 1  # of what is computed here; results of an earlier one are not used
+
+
+class LatentSettings(Settings):
+    """How words are assigned to latent tokens."""
+
+    tokens: PositiveInt = Field(40_000, description="to choose from, but not more than there are words")
+    epochs: PositiveFloat = Field(10, description="passes through the pictures")
+    batch_size: PositiveInt = Field(128, description="pictures in a step, each with `sentences` of every language")
+    learning_rate: PositiveFloat = 1e-3
+    exploration: float = Field(0.2, ge=0, le=1, description="how often a word is not its best token (the paper's p)")
+    best: PositiveInt = Field(20, description="tokens that it then is one of (the paper's M)")
+
+
+@dataclass(frozen=True)
+class Pretraining:
+    """All that the result depends on, beside captions and word vectors.
+
+    Attributes:
+        dimensions: of a latent token.
+        sentences: captions of a picture in each language, in one step.
+        margin, most: of the triplets.
+    """
+
+    settings: LatentSettings
+    dimensions: int
+    sentences: int
+    margin: float
+    most: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Attributes:
+    numbers: [rows of the tokeniser] the token of each word.
+    vectors: [tokens, dimensions] of the tokens that some word has; others are dropped.
+    """
+
+    numbers: npt.NDArray[np.int64]
+    vectors: npt.NDArray[np.float32]
+
+
+def assign(corpus: Corpus, tokeniser: LanguageTokeniser, how: Pretraining, device: torch.device) -> Assignment:
+    """Learned once for the same captions, word vectors (`tokeniser.start`) and settings, then read from a file."""
+    no_features = np.zeros((len(corpus.pictures), 1), dtype=np.float32)
+    data = TrainingData.build(corpus, no_features, tokeniser, device)
+    assert tokeniser.start is not None  # noqa: S101 (for the type checker)
+    values = [VERSION, how.settings.model_dump(), {**how.__dict__, "settings": None}, tokeniser.bounds]
+    key = hashlib.sha256(json.dumps(values).encode())
+    for part in (data.ids.cpu().numpy(), data.owners, data.languages, tokeniser.start):
+        key.update(np.ascontiguousarray(part).data)
+    path = cache_folder() / "words" / f"latent-{key.hexdigest()[:32]}.safetensors"
+    if not path.exists():
+        learned = learn(data, torch.from_numpy(tokeniser.start), tokeniser.bounds, how)
+        with atomic_path(path) as temporary:
+            save_file({"numbers": learned.numbers, "vectors": learned.vectors}, temporary)
+    found = load_file(path)
+    return Assignment(found["numbers"], found["vectors"])
+
+
+def learn(data: TrainingData, vectors: Tensor, bounds: list[int], how: Pretraining) -> Assignment:
+    """Args:
+    vectors: [rows, d] word vectors.
+    bounds: where the rows of each language begin, and where the last ones end.
+    """
+    settings, device = how.settings, data.features.device
+    tokens = min(settings.tokens, bounds[-1] - bounds[0])
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):  # what follows must not depend on a file
+        torch.manual_seed(how.seed)
+        latent = LatentVocabulary(vectors, bounds, tokens, how.dimensions, settings.exploration, settings.best)
+        latent.to(device)
+        optimiser = torch.optim.Adam(latent.parameters(), lr=settings.learning_rate, fused=True)
+        sampler = EveryLanguageSampler(data, settings.batch_size, how.seed, how.sentences)
+        steps = round(settings.epochs * sampler.stream.per_epoch)
+        with bar("Assigning words to latent tokens", steps) as progress:
+            for step in range(steps):
+                batch = sampler.batch(step)
+                loss = caption_loss(latent, data, torch.from_numpy(batch.rows).to(device), batch.longest, how)
+                optimiser.zero_grad()
+                if loss.requires_grad:  # one language with one caption to a picture has nothing to bring together
+                    loss.backward()
+                    optimiser.step()
+                progress.advance(note=f"loss {float(loss.detach()):.3f}" if step % 20 == 0 else "")
+    used, numbers = torch.unique(latent.assignments(), return_inverse=True)
+    return Assignment(numbers.cpu().numpy(), latent.latent.detach()[used].cpu().numpy())
+
+
+def caption_loss(latent: LatentVocabulary, data: TrainingData, rows: Tensor, longest: int, how: Pretraining) -> Tensor:
+    """Triplets of captions, each the mean of its words' tokens, within languages and between them.
+
+    Args:
+        rows: [1 + languages · sentences, pictures] as `EveryLanguageSampler` draws them.
+    """
+    lines = rows[1:].unflatten(0, (-1, how.sentences)).flatten(1)  # [languages, captions]
+    ids, lengths = data.captions(lines.clamp(min=0).flatten(), longest)
+    words, places = ids.unique(return_inverse=True)
+    padding = int((words == 0).sum())
+    vectors = latent(words[padding:])
+    vectors = torch.cat([vectors.new_zeros(padding, vectors.shape[1]), vectors])
+    read = embedding(places, vectors).unflatten(0, lines.shape)  # its gradient is many times as fast as an index's
+    means = average(read, lengths.unflatten(0, lines.shape))
+    return neighbourhood(means, lines >= 0, rows.shape[1], how.margin, how.most)

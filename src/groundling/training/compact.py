@@ -1,0 +1,67 @@
+"""A trained run made smaller: the same scores from only what retrieval needs."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+
+from groundling import systems
+from groundling.errors import UserError
+from groundling.evaluation.parameters import count_model, totals
+from groundling.files import read_json, write_json
+from groundling.model import Model
+from groundling.run import Run
+from groundling.systems.embedding_network import EmbeddingNetwork, text_of
+from groundling.towers.compact import fold_picture, fold_text
+from groundling.towers.two_layers import TwoLayerPictureTower
+from groundling.training.checkpoint import save_weights
+from groundling.training.facts import command
+
+
+def compact(folder: Path, out: Path) -> dict[str, Any]:
+    """Write the run in `folder` to `out`, folded; what it had and has left, in parameters and bytes.
+
+    The new run loads, answers and is evaluated like the old one; it cannot be trained.
+    """
+    if out.exists() and (not out.is_dir() or any(not path.name.endswith(".part") for path in out.iterdir())):
+        raise UserError(f"{out}: is there already; choose another folder")
+    old = Model.load(folder, "cpu")
+    if not isinstance(old.system, EmbeddingNetwork):
+        families = [name for name, kind in systems.SYSTEMS.items() if issubclass(kind, EmbeddingNetwork)]
+        raise UserError(
+            f"{folder}: a model of system {old.system.name} has nothing to fold; {', '.join(families)} have"
+        )
+    if old.system.settings.compact:
+        raise UserError(f"{folder}: is compact already")
+    recipe = old.recipe.model_copy(update={"system": {**old.recipe.system, "compact": True}})
+    system = systems.make(recipe.system)
+    towers = system.towers(old.tokeniser, old.features)
+    fold_text(text_of(old.towers), text_of(towers))
+    fold_picture(cast(TwoLayerPictureTower, old.towers.picture), cast(TwoLayerPictureTower, towers.picture))
+    new = Model(recipe, system, old.tokeniser, towers, torch.device("cpu"))
+
+    source, run = Run(folder), Run(out)
+    before, after = totals(count_model(old)), totals(parts := count_model(new))
+    write_json(run.tokeniser_file, old.tokeniser.to_json())
+    save_weights(run.weights_file, new.towers)
+    run.save_recipe(recipe)
+    if source.facts_file.exists():
+        told = {
+            "parameters": after["test_time"],
+            "trainable_parameters": 0,
+            "word_parameters": after["for_words"],
+            "parameters_by_part": {part.name: part.test_time for part in parts},
+            "command": command(),
+        }
+        write_json(run.facts_file, {**read_json(source.facts_file), **told})
+    return {
+        "run": str(out),
+        "from": str(folder),
+        "parameters": {
+            "trained": before["trainable"],
+            "at test time": before["test_time"],
+            "compact": after["test_time"],
+            "compact, for words": after["for_words"],
+        },
+        "bytes": {"before": source.weights_file.stat().st_size, "after": run.weights_file.stat().st_size},
+    }

@@ -1,0 +1,98 @@
+"""Tiny models of every kind, untrained, and a run of one of them with a tiny backbone: all that exporting needs."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from conftest import make_recipe, make_world
+from groundling import systems
+from groundling.corpus import Corpus
+from groundling.files import write_json
+from groundling.model import Model
+from groundling.run import Run
+from groundling.settings import Recipe
+from groundling.systems import System
+from groundling.vision import backbones
+from groundling.vision.backbones import Backbone
+
+FEATURES = 12
+WORDS = {"dimensions": 16, "word_dimensions": 8}
+NETWORK = {"dimensions": 16, "vectors": "random", "word_dimensions": 8, "universal_dimensions": 10}
+NETWORK |= {"state_dimensions": 12, "picture_dimensions": 20}
+LETTERS = {**WORDS, "character_dimensions": 4, "longest_word": 9}
+KINDS: dict[str, dict[str, Any]] = {
+    "words": {"name": "vse", **WORDS},
+    "bag": {"name": "bag", **WORDS, "buckets": 64},
+    "last of both directions": {"name": "clmr", **WORDS},
+    "ends of both directions": {"name": "clmr", **WORDS, "pooling": "ends"},
+    "layers of letters": {"name": "liwe", **LETTERS, "layers": [10, 9]},
+    "letters one by one": {"name": "liwe", **LETTERS, "words": "charGRU", "pooling": "ends", "boundaries": True},
+    "universal": {"name": "mule", **NETWORK},
+    "a branch for each language": {"name": "par_embn", **NETWORK},
+}
+VERDICTS = {"name": "clip_ve", "dimensions": 64, "word_dimensions": 64, "hidden": 6}
+# What nobody has met in training, of several scripts; nothing at all; more words than are read; one endless word.
+ASKED = ["dog", "", "hund katze", "собака Ещё", "一只狗 dog", "🦜", "house " * 70, "x" * 300, "e\u0301té l'eau", "कुत्ता"]
+ASKED += ["boat sun fish", "baum", "CAT Katze", "สุนัข", "… —", "bird horse car tree house boat"]
+
+
+def make_model(values: dict[str, Any], corpus: Corpus, recipe: Recipe | None = None, features: int = FEATURES) -> Model:
+    """With random weights that are large enough for captions to differ, and statistics as if it had been trained."""
+    torch.manual_seed(0)
+    recipe = (recipe or make_recipe()).model_copy(update={"system": values})
+    system: System = systems.make(values)
+    tokeniser = system.tokeniser(corpus, recipe.text)
+    towers = system.towers(tokeniser, features)
+    with torch.no_grad():
+        for name, value in towers.named_parameters():
+            if value.dim() > 1 and "original" not in name:
+                value.copy_(torch.randn_like(value) * 0.4)
+        for name, kept in towers.named_buffers():
+            if kept.is_floating_point() and "running" in name and not name.startswith("verdict"):
+                kept.copy_(torch.rand_like(kept) + 0.5)
+    return Model(recipe, system, tokeniser, towers, torch.device("cpu"))
+
+
+def save(model: Model, folder: Path, languages: list[str]) -> Run:
+    """As training leaves it."""
+    run = Run(folder)
+    run.save_recipe(model.recipe)
+    write_json(run.tokeniser_file, model.tokeniser.to_json())
+    save_file({name: value.contiguous() for name, value in model.towers.state_dict().items()}, run.weights_file)
+    write_json(run.facts_file, {"languages": languages})
+    return run
+
+
+def small_backbone(size: int | None, *_: object) -> Backbone:
+    """A network of random weights, so small that it exports in no time."""
+    torch.manual_seed(1)
+    network = nn.Sequential(nn.Conv2d(3, 8, 5, 4), nn.ReLU(), nn.Conv2d(8, 12, 3, 2), nn.ReLU(), Mean())
+    return Backbone("small", FEATURES, size or 32, network.eval().requires_grad_(False))
+
+
+class Mean(nn.Module):
+    def forward(self, maps: Tensor) -> Tensor:
+        return maps.mean(dim=(2, 3))
+
+
+def run_that_sees(folder: Path, values: dict[str, Any], **features: Any) -> Run:
+    """A run whose backbone is that network; it must be known by its name when the run is used."""
+    recipe = make_recipe(features={"backbone": "small", "size": 32, **features})
+    return save(make_model(values, make_world().corpus, recipe), folder, ["de", "en"])
+
+
+@contextmanager
+def small_backbone_known() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(backbones.LOADERS, "small", small_backbone)
+        yield
+
+
+def languages_for(texts: list[str]) -> list[str]:
+    return ["en" if number % 3 else "de" for number in range(len(texts))]

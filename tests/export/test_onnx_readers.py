@@ -1,0 +1,102 @@
+"""Models with a pretrained encoder, whose tokeniser goes along as data, and models that were taught a language."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from exported import ASKED, languages_for
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conftest import ENGLISH, GERMAN, make_recipe, make_world
+from groundling.export import OnnxModel, tokenisers
+from groundling.export.onnx_model import text_inputs
+from groundling.export.write import export_run, text_graph_of
+from groundling.model import Model
+from groundling.settings import TextSettings
+from groundling.systems import Towers
+from groundling.text.hub import HubTokeniser
+from groundling.towers.picture import PictureTower
+from groundling.training import train
+
+onnxruntime = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxscript")
+
+SHORT = TextSettings(minimum_count=1, maximum_length=7)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT of one layer with random weights, as transformers saves it."""
+    transformers = pytest.importorskip("transformers")
+    path = tmp_path_factory.mktemp("encoder")
+    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *ENGLISH, *GERMAN, "##s", "##e", "狗", "d", "##o"]
+    transformers.BertTokenizerFast(vocab={word: row for row, word in enumerate(vocabulary)}).save_pretrained(path)
+    torch.manual_seed(0)
+    config = transformers.BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=40,
+        initializer_range=0.5,
+    )
+    transformers.BertModel(config).save_pretrained(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def pieces(encoder: Path) -> HubTokeniser:
+    return HubTokeniser.build(str(encoder), SHORT)
+
+
+@settings(max_examples=200, deadline=None)
+@given(texts=st.lists(st.text(max_size=30) | st.sampled_from([*ASKED, *ENGLISH, "dogs do " * 9]), max_size=5))
+def test_word_pieces_are_cut_alike_without_the_encoder(pieces: HubTokeniser, texts: list[str]) -> None:
+    exported = tokenisers.from_json(json.loads(json.dumps(tokenisers.exportable(pieces))), "here")
+    ours, theirs = (some.encode(texts, ["en"] * len(texts)) for some in (exported, pieces))
+    assert np.array_equal(ours.ids, theirs.ids)
+    assert np.array_equal(ours.lengths, theirs.lengths)
+
+
+@pytest.mark.parametrize("kind", ["pretrained", "pooled"])
+def test_a_transformer_has_the_vectors_of_pytorch(kind: str, encoder: Path, pieces: HubTokeniser) -> None:
+    from groundling import systems
+    from groundling.towers.pooled import PooledTower
+    from groundling.towers.pretrained import PretrainedTower
+
+    torch.manual_seed(0)
+    tower = PooledTower(encoder, 8, "mean") if kind == "pooled" else PretrainedTower(encoder, 8, "ends", False)
+    towers, system = Towers(tower, PictureTower(12, 8)), systems.make({"name": "vse"})
+    model = Model(make_recipe(), system, pieces, towers, torch.device("cpu"))
+    session = onnxruntime.InferenceSession(text_graph_of(model.readers[0], "en", kind).data)
+    expected = model.encode_text(ASKED, "en")
+    tokens = pieces.encode(ASKED, ["en"] * len(ASKED))
+    together = session.run(None, text_inputs(tokens, np.arange(len(ASKED))))[0]
+    alone = np.concatenate([session.run(None, text_inputs(tokens, np.array([row])))[0] for row in range(len(ASKED))])
+    assert np.abs(together - expected).max() < 1e-5
+    assert np.abs(alone - expected).max() < 1e-5
+    assert len(np.unique(expected.round(4), axis=0)) > 5
+
+
+def test_a_taught_model_has_a_reader_for_each_of_its_languages(tmp_path: Path) -> None:
+    world = make_world()
+    given: dict[str, Any] = {"features": {"array": "features.npy", "names": "names.txt"}}
+    few = {"maximum_steps": 2, "validate_every": 2}
+    recipe = make_recipe(training=few, corpus={"languages": ["en"]}, **given)
+    teacher = recipe.model_copy(update={"system": {"name": "vse", "dimensions": 16, "word_dimensions": 8}})
+    train(teacher, world.under(teacher.corpus), tmp_path / "teacher", device="cpu")
+    student = {"name": "clseave", "student": "characters", "layers": [12]}
+    taught = make_recipe(training=few, **given).model_copy(
+        update={"system": student, "before": str(tmp_path / "teacher")}
+    )
+    train(taught, world, tmp_path / "run", device="cpu", before=tmp_path / "teacher")
+    manifest = export_run(tmp_path / "run", tmp_path / "exported")
+    assert [reader.languages for reader in manifest.readers] == [[], ["de"]]
+    model, exported = Model.load(tmp_path / "run", "cpu"), OnnxModel.load(tmp_path / "exported")
+    for codes in (languages_for(ASKED), ["de"] * len(ASKED), ["en"] * len(ASKED), ["fr"] * len(ASKED)):
+        assert np.abs(exported.encode_text(ASKED, codes) - model.encode_text(ASKED, codes)).max() < 1e-5
