@@ -9,7 +9,7 @@ import yaml
 from groundling import cookbook, systems
 from groundling.errors import UserError
 from groundling.experiments.overlap import OverlapSettings
-from groundling.experiments.table import Cell, TableSettings, cells
+from groundling.experiments.table import Cell, TableSettings, cells, mean_columns
 from groundling.settings import Recipe, check, read_yaml
 
 TABLES = [name for name, path in cookbook.builtin().items() if cookbook.is_table(read_yaml(path))]
@@ -226,12 +226,15 @@ def test_every_table_that_comes_with_it_checks(name: str) -> None:
     for cell in cells(table):
         settings = cell.recipe.corpus
         systems.make(cell.recipe.system)
-        filled |= {(cell.row, code) for code in cell.group}
+        asked_in = table.languages if cell.ask and cell.ask.translate_to else cell.group
+        filled |= {(cell.row, code) for code in asked_in}
         sources = [source for value in settings.captions_from.values() for source in _listed(value)]
         assert {settings.name, *sources, *_listed(settings.test_on)} <= corpora
         assert set(settings.captions_from) <= {"en", "de"}
         assert settings.train_on != "disjoint" or not cell.recipe.system.get("caption_pairs")
     for row in table.rows:
+        for mean, codes in mean_columns(table).items():
+            filled |= {(row.name, mean)} if all((row.name, code) in filled for code in codes) else set()
         assert {(row.name, code) for code in row.published} <= filled
         for numbers in row.published.values():
             assert len(_listed(numbers)) == len(table.metrics)

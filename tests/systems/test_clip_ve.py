@@ -310,3 +310,21 @@ def test_a_model_of_cells_cannot_be_searched_with(world: Dataset, tmp_path: Path
     run = train(judging_recipe({"maximum_steps": 2}, **KINDS["cells"]), world, tmp_path / "run", device="cpu")
     with pytest.raises(UserError, match="judges pictures cell by cell and cannot find them"):
         Model.load(run.folder, "cpu").score(["dog"], ["dog.png"], "en")
+
+
+def test_picture_files_are_looked_at_once_each(world: Dataset, tmp_path: Path, monkeypatch: Any) -> None:
+    from groundling.vision import from_settings
+
+    looked: list[list[str]] = []
+
+    def look(paths: list[Path], settings: Any) -> Any:
+        looked.append([path.name for path in paths])
+        return np.stack([world.features[int(path.stem)] for path in paths])
+
+    monkeypatch.setattr(from_settings, "file_features", look)
+    run = train(judging_recipe({"maximum_steps": 20}), world, tmp_path / "run", device="cpu")
+    model = Model.load(run.folder, "cpu")
+    texts, codes = ["dog", "katze", "dog"], ["en", "de", "en"]
+    found = model.entails(texts, ["7.png", "3.png", "7.png"], codes)
+    assert looked == [["7.png", "3.png"]]
+    assert np.allclose(found, model.entails_features(texts, world.features[[7, 3, 7]], codes), atol=1e-6)

@@ -1,10 +1,13 @@
 """Vectors from captions: reproducible, composed as our subwords compose them, and they learn."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from conftest import make_world
 from groundling.errors import UserError
+from groundling.words import training
 from groundling.words.training import WordSettings, sentences, train
 
 pytest.importorskip("gensim")
@@ -73,3 +76,25 @@ def test_nothing_to_train_on() -> None:
         train([["a"]], SETTINGS.model_copy(update={"minimum_count": 5}))
     with pytest.raises(UserError, match="pieces of 4 to 3 letters"):
         train([["a"]], SETTINGS.model_copy(update={"shortest": 4}))
+
+
+def test_words_of_captions_alone_are_kept_small_and_found_without_gensim(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every word that the captions have, the rare ones from their pieces, as near as float16 comes."""
+    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path))
+    captions = [["dog", "runs", "fast"], ["dog", "sleeps"], ["dogs", "run", "fast"]] * 5 + [["sheepdog", "barks"]]
+    settings = training.WordSettings(dimensions=4, epochs=2, buckets=500)
+    whole, seen = training.trained(captions, settings), training.trained_words(captions, settings)
+    assert seen.subwords is None
+    assert set(seen.words) == {word for caption in captions for word in caption}
+    assert "sheepdog" not in whole.rows
+    for word in seen.words:
+        assert np.allclose(seen.vector(word), whole.vector(word), atol=1e-3, rtol=1e-3)
+    for path in (tmp_path / "words").iterdir():
+        if not path.name.startswith("seen-"):
+            path.unlink()
+    monkeypatch.setattr(training, "train", lambda *arguments: pytest.fail("trained again"))
+    again = training.trained_words(captions, settings)
+    assert again.words == seen.words
+    assert np.array_equal(again.matrix, seen.matrix)

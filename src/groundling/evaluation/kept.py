@@ -1,9 +1,9 @@
 """Evaluate a model by what it was trained for, and leave the results in its run."""
 
+from groundling import files
 from groundling.dataset import Dataset
 from groundling.evaluation.models import evaluate_model
 from groundling.evaluation.verdicts import evaluate_verdicts
-from groundling.files import write_json
 from groundling.model import Model
 from groundling.run import Run
 
@@ -16,8 +16,8 @@ def evaluate_and_keep(run: Run, model: Model, dataset: Dataset) -> None:
     if model.judges:
         judged = evaluate_verdicts(model, dataset)
         judged.save(run.verdicts_file)
-        write_json(run.evaluation_file, judged.result)
+        files.write_json(run.evaluation_file, judged.result)
     else:
         evaluated = evaluate_model(model, dataset)
         evaluated.save_ranks(run.ranks_file)
-        write_json(run.evaluation_file, evaluated.result)
+        files.write_json(run.evaluation_file, evaluated.result)

@@ -199,7 +199,7 @@ def _around(app: FastAPI, desk: Desk, access: Access, name: str) -> None:
             captions=desk.captions is not None,
             check=desk.checker is not None,
             model=shapes.ModelAbout(
-                name=model.name.rstrip("/").rpartition("/")[2] if model.kind == "run" else model.name,
+                name=(desk.index.folder / model.name).resolve().name if model.kind == "run" else model.name,
                 kind=model.kind,
                 backbone=model.backbone,
                 dimensions=model.dimensions,

@@ -220,7 +220,7 @@ class Clseave(System):
         sentence, words = own_reader(teacher, dimensions, own.word_dimensions)
         if isinstance(tokeniser, CharacterTokeniser):
             spelled = LayeredWords(tokeniser.size, own.character_dimensions, own.layers, words, tokeniser.longest)
-            return CharacterTower(spelled, sentence)  # type: ignore[arg-type]  # any reader will do
+            return CharacterTower(spelled, sentence)
         return OwnWords(tokeniser.size, sentence, words, own.dropout)
 
     def begin(self, towers: Towers, tokeniser: Tokeniser, earlier: Earlier) -> None:
