@@ -8,8 +8,9 @@ import pytest
 from PIL import Image
 from torch import Tensor
 
+from groundling.checking import looking
 from groundling.checking.checker import Checker
-from groundling.settings import Recipe, check
+from groundling.settings import FeatureSettings, check
 from groundling.vision import backbones
 from groundling.vision.backbones import Backbone, View
 
@@ -22,7 +23,6 @@ class ColourJudge:
     judges = True
 
     def __init__(self) -> None:
-        self.recipe = check(Recipe, {"name": "colours", "corpus": {"name": "x"}, "features": FEATURES}, "test")
         self.asked: list[tuple[str, str]] = []
         self.calls = 0
 
@@ -47,7 +47,7 @@ class ColourJudge:
         return [0.9 - share, 0.1, share]
 
 
-FEATURES = {"backbone": "colours", "size": 32}
+FEATURES = check(FeatureSettings, {"backbone": "colours", "size": 32}, "test")
 
 
 class Eyes:
@@ -73,7 +73,11 @@ def eyes(monkeypatch: pytest.MonkeyPatch) -> Eyes:
 
 @pytest.fixture
 def checker(eyes: Eyes) -> Checker:
-    return Checker(ColourJudge(), ["en", "de"])
+    return Checker(ColourJudge(), own_eyes(), ["en", "de"])
+
+
+def own_eyes() -> looking.Eyes:
+    return looking.Eyes(lambda: looking.of_settings(FEATURES))
 
 
 def paint(path: Path, colour: tuple[int, int, int]) -> Path:

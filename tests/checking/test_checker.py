@@ -4,7 +4,7 @@ from pathlib import Path
 
 import colour_judge
 import pytest
-from colour_judge import BLUE, RED, ColourJudge, paint
+from colour_judge import BLUE, RED, ColourJudge, own_eyes, paint
 from PIL import Image
 
 from groundling.checking.checker import Checker
@@ -74,7 +74,7 @@ def test_a_model_that_only_finds_pictures_is_refused() -> None:
     judge = ColourJudge()
     judge.judges = False
     with pytest.raises(UserError, match=r"runs/x: .* train a model that can"):
-        Checker(judge, ["en"], name="runs/x")
+        Checker(judge, own_eyes(), ["en"], name="runs/x")
 
 
 @pytest.mark.parametrize(

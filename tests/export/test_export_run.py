@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import exported
 import numpy as np
 import pytest
-from exported import ASKED, KINDS, VERDICTS, languages_for, run_that_sees, small_backbone_known
-from PIL import Image
+from exported import ASKED, KINDS, languages_for, run_that_sees, small_backbone_known
 
 import groundling
 from conftest import make_world
@@ -32,6 +32,7 @@ onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
 
+seeing, photos = exported.seeing, exported.photos
 SOURCE = Path(groundling.__file__).parent.parent
 
 
@@ -42,28 +43,13 @@ def backbone() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return run_that_sees(tmp_path_factory.mktemp("seeing") / "run", VERDICTS, crops=10)
+def run(seeing: Run) -> Run:
+    return seeing
 
 
 @pytest.fixture(scope="module")
-def folder(run: Run) -> Path:
-    path = run.folder.parent / "exported"
-    export_run(run.folder, path)
-    return path
-
-
-@pytest.fixture(scope="module")
-def photos(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Squares of colours, tall, wide, grey and transparent."""
-    place, draw = tmp_path_factory.mktemp("photos"), np.random.default_rng(0)
-    for number in range(12):
-        size = (40 + 9 * number, 130 - 7 * number)
-        mode = ("RGB", "L", "RGBA")[number % 3]
-        shape = (size[1], size[0], {"RGB": 3, "L": 1, "RGBA": 4}[mode])
-        pixels = draw.integers(0, 256, shape, dtype=np.uint8).repeat(2, axis=0)[: size[1]]
-        Image.fromarray(pixels.squeeze() if mode == "L" else pixels, mode).save(place / f"{number}.png")
-    return place
+def folder(seeing: Run) -> Path:
+    return seeing.folder.parent / "exported"
 
 
 @pytest.fixture
@@ -119,31 +105,6 @@ def test_an_index_is_the_same_with_the_run_and_with_its_export(
     like = [[one.path for one in index.like(photos / "3.png", k=4)] for index in opened.values()]  # type: ignore[union-attr]
     assert like[0] == like[1] == like[2]
     assert like[0][0] == "3.png"
-
-
-ASK = """
-import sys
-from groundling.search import Index, index_pictures
-from pathlib import Path
-model, photos, out = sys.argv[1:]
-index_pictures(Path(photos), Path(out), model)
-index = Index.open(out)
-assert index.search("ein hund", k=3, language="de") and index.like(Path(photos) / "3.png", k=3)
-print(sorted(name for name in sys.modules if name in ("torch", "transformers", "onnx", "onnxscript")))
-"""
-
-
-def test_indexing_and_searching_load_no_torch(folder: Path, photos: Path, tmp_path: Path) -> None:
-    pytest.importorskip("faiss")
-    done = subprocess.run(
-        [sys.executable, "-c", ASK, folder, photos, tmp_path / "index"],
-        env={**os.environ, "PYTHONPATH": str(SOURCE)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "[]"
 
 
 def test_a_verdict_is_the_same(run: Run, folder: Path, photos: Path) -> None:

@@ -16,6 +16,7 @@ from conftest import make_world
 from groundling.export import tokenisers
 from groundling.export.onnx_model import text_inputs
 from groundling.export.picture_graphs import picture_graph
+from groundling.export.text_graphs import text_graph
 from groundling.export.write import _graph, text_graph_of
 from groundling.model import Model
 
@@ -84,7 +85,7 @@ def test_exporting_leaves_the_model_as_it_was() -> None:
     model = make_model(KINDS["layers of letters"], WORLD.corpus)
     before = model.encode_text(["dog"], ["en"])
     names = list(model.towers.state_dict())
-    text_graph_of(model.readers[0], "en", "liwe")
+    text_graph(model.towers.text, "liwe")
     fresh = Model(model.recipe, model.system, model.tokeniser, model.towers, model.device)
     assert np.array_equal(fresh.encode_text(["dog"], ["en"]), before)
     assert list(model.towers.state_dict()) == names

@@ -123,6 +123,10 @@ class Handler(BaseHTTPRequestHandler):
             return self.send(b"{}", "application/json", cookie="session=yes; HttpOnly; SameSite=Strict; Path=/")
         if self.server.token and "session=yes" not in self.headers.get("Cookie", ""):
             raise Trouble(401, "this server asks for a token")
+        if path.startswith("/pictures/") and path.endswith("/about"):
+            row = int(path.split("/")[2])
+            named = {"id": row, "name": f"album/picture_{row}.png", "url": f"/pictures/{row}"}
+            return self.send(json.dumps(named).encode(), "application/json")
         if path.startswith("/pictures/"):
             row = int(path.rsplit("/")[-1])
             if row == 13:

@@ -27,7 +27,6 @@ from groundling.serve.access import Access
 from groundling.serve.app import make_app
 from groundling.serve.desk import Desk
 from groundling.serve.limits import Limits
-from groundling.settings import Recipe, check
 
 HERE = "http://localhost"
 CAPTIONS = [("red", "en"), ("green", "en"), ("blue", "en"), ("rot", "de"), ("grün", "de"), ("أحمر", "ar")]
@@ -118,7 +117,6 @@ class _Red:
     """Says "entailment" of red pictures and texts that say so, and "contradiction" of all others."""
 
     judges = True
-    recipe = check(Recipe, {"name": "red", "corpus": {"name": "emoji"}, "system": {"name": "vse"}}, "test")
 
     def entails_features(self, texts: Sequence[str], features: Vectors, *_: Any, **__: Any) -> Vectors:
         red = np.array([[text == "it is red"] for text in texts]) == (features[:, :1] > 0.5)
@@ -134,6 +132,4 @@ class _Eyes:
 
 
 def red_checker() -> Checker:
-    checker = Checker(_Red(), ["en", "de"])  # type: ignore[arg-type]
-    checker.eyes = _Eyes()  # type: ignore[assignment]
-    return checker
+    return Checker(_Red(), _Eyes(), ["en", "de"])  # type: ignore[arg-type]

@@ -266,6 +266,13 @@ def test_similar_pictures_and_the_way_back(service: Service, visit: Open) -> Non
     assert page.get_by_role("searchbox").input_value() == "dog"
 
 
+def test_a_link_to_a_picture_tells_its_name(service: Service, visit: Open) -> None:
+    page = visit(service, "?picture=7")
+    page.get_by_role("dialog", name="picture_7.png").wait_for()
+    assert page.locator("#detail-folder").inner_text() == "album"
+    assert [path for path in service.asked if path.endswith("7/about")] == ["/pictures/7/about"]
+
+
 def test_captions_by_language(service: Service, visit: Open) -> None:
     page = visit(service, "?q=dog&picture=7")
     captions = page.get_by_role("region", name="Captions")

@@ -16,6 +16,7 @@ import uvicorn
 from browser import Open, chromium, until, visits
 from served import Collection, collection, red_checker, square
 
+from groundling.search import Index
 from groundling.serve import server
 from groundling.serve.access import Access
 from groundling.serve.page_files import page_files
@@ -91,6 +92,18 @@ def test_the_service_says_what_is_wrong_with_a_picture(visit: Open, squares: Col
         page.set_input_files("#file", {"name": "bad.png", "mimeType": "image/png", "buffer": b"not a picture"})
         page.get_by_role("alert").get_by_role("heading").first.wait_for()
         assert "picture" in page.locator("#notice-detail").inner_text()
+
+
+def test_links_to_a_picture_and_to_none(visit: Open, squares: Collection) -> None:
+    with listening(squares.app(captions=False)) as address:
+        page = visit(address, "?picture=3")
+        name = Index.open(squares.index).entries.value("name", 3)
+        page.get_by_role("dialog", name=name).wait_for()
+        until(page, f"document.getElementById('detail-picture').alt === '{name.removesuffix('.png')}'")
+        for none in ("999", "nonsense"):
+            page = visit(address, f"?picture={none}")
+            page.wait_for_selector("#stage.lost")
+            assert page.get_by_role("dialog", name="Picture", exact=True).count() == 1
 
 
 def test_a_private_search(visit: Open, squares: Collection) -> None:

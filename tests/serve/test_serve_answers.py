@@ -148,12 +148,14 @@ def test_about_health_and_metrics(squares: Collection) -> None:
         ("GET", "/captions?id=99999999999999999999", 422, "id: "),
         ("GET", "/pictures/30", 404, "there is no picture 30"),
         ("GET", "/pictures/1.5", 422, "id: "),
+        ("GET", "/pictures/30/about", 404, "there is no picture 30"),
+        ("GET", "/pictures/-1/about", 422, "id: "),
         ("GET", "/pictures/0?size=100000", 422, "size: "),
         ("GET", "/nothing", 404, "/openapi.json"),
         ("GET", "/search/", 404, "/openapi.json"),
         ("GET", "/docs", 404, "/openapi.json"),
-        ("PUT", "/similar", 405, "GET, POST"),
-        ("DELETE", "/search", 405, "GET"),
+        ("PUT", "/similar", 405, "GET, HEAD, POST"),
+        ("DELETE", "/search", 405, "GET, HEAD"),
         ("GET", "/page/nothing.js", 404, "no such part"),
     ],
 )
@@ -162,6 +164,23 @@ def test_mistakes_are_problems(client: TestClient, method: str, path: str, statu
     problem(response, status, words)
     if status == 405:
         assert response.headers["allow"] == words
+
+
+@pytest.mark.parametrize(
+    "path", ["/health", "/search?q=red", "/pictures/0?size=64", "/", "/about", "/nothing", "/session"]
+)
+def test_a_head_is_that_of_the_whole_answer(client: TestClient, path: str) -> None:
+    whole, head = client.get(path), client.head(path)
+    assert (head.status_code, dict(head.headers)) == (whole.status_code, dict(whole.headers))
+    assert int(whole.headers["content-length"]) == len(whole.content) > 0
+    assert head.content == b""
+
+
+def test_a_picture_is_named_by_its_id(client: TestClient) -> None:
+    found = client.get("/search", params={"q": "red", "k": 30}).json()["results"]
+    for one in found:
+        about = client.get(f"/pictures/{one['id']}/about").json()
+        assert about == {name: one[name] for name in ("id", "name", "url")}
 
 
 def test_what_breaks_inside_is_a_problem_that_tells_nothing(

@@ -43,7 +43,15 @@ def api(squares: Collection) -> Any:
     "operation",
     [
         *("GET /search", "GET /similar", "POST /similar", "GET /captions", "POST /captions", "GET /check"),
-        *("POST /check", "GET /pictures/{id}", "GET /about", "GET /health", "GET /metrics", "POST /session"),
+        *(
+            "POST /check",
+            "GET /pictures/{id}",
+            "GET /pictures/{id}/about",
+            "GET /about",
+            "GET /health",
+            "GET /metrics",
+            "POST /session",
+        ),
     ],
 )
 def test_every_operation_keeps_to_its_description(api: Any, operation: str, mode: GenerationMode) -> None:
@@ -70,6 +78,6 @@ def test_everything_that_goes_wrong_is_described_as_a_problem(squares: Collectio
             assert list(told) == ["application/problem+json"], (method, path)
             assert "422" not in operation["responses"]
     assert set(described["paths"]) == {
-        *("/search", "/similar", "/captions", "/check", "/pictures/{id}"),
+        *("/search", "/similar", "/captions", "/check", "/pictures/{id}", "/pictures/{id}/about"),
         *("/about", "/health", "/metrics", "/session"),
     }

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from groundling.words import neighbours
-from groundling.words.neighbours import MovingNeighbours, nearest
+from groundling.words.neighbours import MovingNeighbours, best_scores, nearest
 
 
 def random(rows: int, dimensions: int, draw: torch.Generator) -> Tensor:
@@ -90,3 +90,11 @@ def test_queries_asked_once_in_parts() -> None:
     plain = (queries @ candidates.T).topk(3, dim=1)
     assert torch.allclose(found.scores, plain.values, atol=1e-6)
     assert float((found.rows == plain.indices).double().mean()) > 0.99
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 3000), st.integers(0, 2**32 - 1))
+def test_the_largest_through_groups_are_the_largest(k: int, columns: int, seed: int) -> None:
+    scores = torch.randn(3, max(k, columns), generator=torch.Generator().manual_seed(seed))
+    best, expected = best_scores(scores, k), scores.topk(k, dim=1)
+    assert torch.equal(best.scores, expected.values) and torch.equal(best.rows, expected.indices)

@@ -20,8 +20,8 @@ class Links:
 
     Args:
         pairs: the captions that are paired.
-        find: [n] captions in new languages and [n] known ones → [n, entries, entries] which belong together. Captions
-            that say the same are asked for once.
+        find: [n] captions in new languages and [n] known ones → [n, entries, entries] which belong together, as many
+            entries as the longest have. Captions that say the same are asked for once.
     """
 
     def __init__(self, data: TrainingData, pairs: Translations, find: Find) -> None:
@@ -39,7 +39,7 @@ class Links:
             texts[left] * (int(texts.max()) + 1) + texts[right], return_index=True, return_inverse=True
         )
         self.width = data.ids.shape[1]
-        self.codes = torch.from_numpy(_found(left[rows], right[rows], find)).to(device)
+        self.codes = torch.from_numpy(_found(left[rows], right[rows], find, self.width)).to(device)
         self.which = torch.from_numpy(which.reshape(-1)).to(device)
         self.base, self.place = torch.from_numpy(base).to(device), torch.from_numpy(place).to(device)
 
@@ -58,17 +58,18 @@ class Links:
         return cells.scatter(1, places, 1.0)[:, :-1].unflatten(1, (longest, longest))
 
 
-def _found(left: Rows, right: Rows, find: Find) -> Rows:
+def _found(left: Rows, right: Rows, find: Find, width: int) -> Rows:
     """[pairs, most links] entry of the first × width + entry of the second; −1 where there are no more."""
-    parts = []
+    owners, codes = [], []
     with progress.bar("Aligning words", len(left)) as bar:
         for start in range(0, len(left), AT_ONCE):
-            pairs = find(left[start : start + AT_ONCE], right[start : start + AT_ONCE]).reshape(
-                len(left[start : start + AT_ONCE]), -1
-            )
-            most = max(1, int(pairs.sum(axis=1).max(initial=0)))
-            codes = np.argsort(~pairs, axis=1, kind="stable")[:, :most]
-            parts.append(np.where(np.take_along_axis(pairs, codes, axis=1), codes, -1))
-            bar.advance(len(pairs))
-    most = max(part.shape[1] for part in parts)
-    return np.concatenate([np.pad(part, ((0, 0), (0, most - part.shape[1])), constant_values=-1) for part in parts])
+            part = slice(start, start + AT_ONCE)
+            pair, one, two = find(left[part], right[part]).nonzero()  # in the order of pairs
+            owners.append(pair + start)
+            codes.append(one * width + two)
+            bar.advance(len(left[part]))
+    owner, code = np.concatenate(owners), np.concatenate(codes)
+    counts = np.bincount(owner, minlength=len(left))
+    found = np.full((len(left), max(1, int(counts.max(initial=0)))), -1, dtype=np.int64)
+    found[owner, np.arange(len(owner)) - (counts.cumsum() - counts)[owner]] = code
+    return found

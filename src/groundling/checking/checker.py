@@ -7,6 +7,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,14 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.checking.languages import language_of
-from groundling.checking.looking import Eyes, Vectors, picture_bytes
+from groundling.checking.looking import Eyes, Vectors, of_export, of_settings, picture_bytes
 from groundling.checking.problem import NotChecked
 from groundling.corpus.entailment import LABELS
 from groundling.corpus.formats.checks import BadRow, caption_text
 from groundling.errors import UserError
-from groundling.evaluation.entailment import Judgement
-from groundling.files import read_json
-from groundling.settings import Recipe
+from groundling.export.manifest import is_exported
+from groundling.export.tested import accuracy_of
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -48,9 +48,7 @@ class Verdict:
 
 
 class Judge(Protocol):
-    """What is asked of `groundling.model.Model`."""
-
-    recipe: Recipe
+    """What is asked of `groundling.model.Model` and of `groundling.export.OnnxModel` alike."""
 
     @property
     def judges(self) -> bool: ...
@@ -75,6 +73,7 @@ class Checker:
     def __init__(
         self,
         model: Judge,
+        eyes: Eyes,
         languages: Sequence[str],
         accuracy: Mapping[str, float] | None = None,
         name: str = "this model",
@@ -84,19 +83,14 @@ class Checker:
                 f"{name}: finds pictures and captions, but cannot judge whether a text is true of a picture; train a "
                 "model that can, e.g. `groundling train --corpus scenes --system clip_ve`"
             )
-        self.model, self.languages, self.accuracy = model, list(languages), dict(accuracy or {})
-        self.eyes = Eyes(model.recipe.features)
+        self.model, self.eyes = model, eyes
+        self.languages, self.accuracy = list(languages), dict(accuracy or {})
 
     @staticmethod
-    def load(run: str | Path, device: str = "auto") -> "Checker":
-        """From the folder of a run."""
-        from groundling.evaluation.unseen import trained_languages
-        from groundling.model import Model
-        from groundling.run import Run
-
-        folder = Path(run)
-        opened, model = Run.open(folder), Model.load(folder, device)
-        return Checker(model, trained_languages(opened, model), _accuracy(opened.evaluation_file), str(run))
+    def load(model: str | Path, device: str = "auto") -> "Checker":
+        """From the folder of a run, or from one that `groundling export` made of it, which needs no torch."""
+        folder = Path(model).expanduser()
+        return _exported(folder) if is_exported(folder) else _trained(folder, device)
 
     def known(self, language: str) -> str:
         """A language that the user has named, as the model knows it."""
@@ -138,10 +132,19 @@ def verdict(probabilities: Vectors, language: str, detected: bool) -> Verdict:
     return Verdict(max(LABELS, key=lambda label: shares[label]), shares, language, detected)
 
 
-def _accuracy(evaluation: Path) -> dict[str, float]:
-    """What the run's own test says; nothing where it was not tested, or where that cannot be read."""
-    try:
-        judgement = Judgement.from_json(read_json(evaluation))
-    except (UserError, ValueError):
-        return {}
-    return {code: part.accuracy for code, part in judgement.languages.items()}
+def _trained(folder: Path, device: str) -> Checker:
+    from groundling.evaluation.unseen import trained_languages
+    from groundling.model import Model
+    from groundling.run import Run
+
+    run, model = Run.open(folder), Model.load(folder, device)
+    eyes = Eyes(partial(of_settings, model.recipe.features))
+    return Checker(model, eyes, trained_languages(run, model), accuracy_of(run.evaluation_file), str(folder))
+
+
+def _exported(folder: Path) -> Checker:
+    from groundling.export import OnnxModel
+
+    model = OnnxModel.load(folder)
+    facts = model.manifest
+    return Checker(model, Eyes(partial(of_export, model)), facts.languages, facts.accuracy, str(folder))

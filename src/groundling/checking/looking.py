@@ -3,27 +3,26 @@
 import io
 import os
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.checking.problem import NotChecked
 from groundling.errors import UserError
+from groundling.export import OnnxModel
 from groundling.search import walk
 from groundling.search.pictures import check
 from groundling.search.walk import Unreadable
 from groundling.settings import FeatureSettings
-from groundling.vision.preprocessing import PictureError, Pixels, Preprocessing
+from groundling.vision.preprocessing import PictureError, Pixels
 
 if TYPE_CHECKING:
     from PIL import Image
-
-    from groundling.vision.backbones import Backbone
 
 Vectors = npt.NDArray[np.float32]
 
@@ -32,35 +31,55 @@ HEIC_BEGINS = (b"ftypheic", b"ftypheix", b"ftypmif1")
 REMEMBERED = 4096  # pictures whose features are kept, for tables with many captions of each
 
 
+class Network(NamedTuple):
+    """A backbone: `prepare` makes pixels of a picture file (or raises PictureError), `features` [pictures, features]
+    of pixels."""
+
+    prepare: Callable[[bytes], Pixels]
+    features: Callable[[Sequence[Pixels]], Vectors]
+
+
+def of_settings(settings: FeatureSettings) -> Network:
+    """The backbone that a run was trained with."""
+    from groundling.vision.from_settings import backbone_of, preprocessing_of
+
+    if settings.array is not None:
+        raise UserError(
+            "this model was trained on a precomputed array, so it cannot look at picture files; "
+            "train one with a backbone"
+        )
+    backbone = backbone_of(settings)
+    preprocessing = preprocessing_of(settings, backbone)
+    return Network(preprocessing.pixels, lambda pixels: backbone.features(pixels, preprocessing).numpy())
+
+
+def of_export(model: OnnxModel) -> Network:
+    """The backbone that was exported with a model."""
+    model.open_eyes()
+    return Network(model.prepare, model.features_of)
+
+
 class Eyes:
     """The backbone of a model, loaded with the first picture: a table without readable ones never needs it."""
 
-    def __init__(self, settings: FeatureSettings) -> None:
-        self.settings = settings
+    def __init__(self, load: Callable[[], Network]) -> None:
+        self._load = load
 
     @cached_property
-    def _network(self) -> tuple["Backbone", Preprocessing]:
-        from groundling.vision.from_settings import backbone_of, preprocessing_of
-
-        if self.settings.array is not None:
-            raise UserError(
-                "this model was trained on a precomputed array, so it cannot look at picture files; "
-                "train one with a backbone"
-            )
-        backbone = backbone_of(self.settings)
-        return backbone, preprocessing_of(self.settings, backbone)
+    def _network(self) -> Network:
+        return self._load()
 
     def features(self, pictures: Sequence[bytes]) -> tuple[Vectors, dict[int, str]]:
         """[pictures, features], and for those that cannot be decoded why; their rows are zero.
 
         Only formats of photographs are decoded, and none of more pixels than Pillow thinks safe.
         """
-        backbone, preprocessing = self._network
+        network = self._network
 
         def prepared(data: bytes) -> Pixels | str:
             try:
                 check(data, "picture.heic" if data[4:12] in HEIC_BEGINS else "")  # which says what HEIC needs
-                return preprocessing.pixels(data)
+                return network.prepare(data)
             except (Unreadable, PictureError) as problem:
                 return str(problem)
 
@@ -69,7 +88,7 @@ class Eyes:
             for start in range(0, len(pictures), TOGETHER):
                 part = list(pool.map(prepared, pictures[start : start + TOGETHER]))
                 good = [pixels for pixels in part if not isinstance(pixels, str)]
-                seen = iter(backbone.features(good, preprocessing).numpy()) if good else iter(())
+                seen = iter(network.features(good)) if good else iter(())
                 for row, pixels in enumerate(part, start):
                     if isinstance(pixels, str):
                         problems[row] = pixels

@@ -19,7 +19,7 @@ def serve(
         Path | None, typer.Option(help="An index of captions of the same model, to describe pictures with.")
     ] = None,
     check: Annotated[
-        Path | None, typer.Option(help="A run that judges whether a sentence is true of a picture, for /check.")
+        Path | None, typer.Option(help="A run that judges whether a sentence is true of a picture, or its export, for /check.")
     ] = None,
     host: Annotated[str, typer.Option(help="Where to listen; anything but this machine needs a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 8000,
@@ -39,7 +39,7 @@ def serve(
     name: Annotated[
         str | None, typer.Option(help="What the page calls the collection; the name of the folder.")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="Where the model of the index is now, if it has moved.")] = None,
+    model: Annotated[str | None, typer.Option(help="Where the model of the index is now, or its export.")] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     device: Device = "auto",
     as_json: AsJson = False,

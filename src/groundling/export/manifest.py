@@ -82,7 +82,16 @@ class Manifest(Settings):
     picture: GraphFile
     backbone: GraphFile | None = None
     verdict: GraphFile | None = Field(None, description="for models that tell whether a sentence is true of a picture")
+    accuracy: dict[str, float] = Field(
+        {}, description="by language: of 100 test statements, how many the run judged right, where it was tested"
+    )
     agreement: Agreement
+
+
+def is_exported(folder: Path) -> bool:
+    """Whether a folder is meant to hold an exported model, be it whole or not, rather than a run."""
+    ours = (folder / "recipe.json").exists()
+    return not ours and any((folder / file).exists() for file in (FILE, "text.onnx"))
 
 
 def read(folder: Path) -> Manifest:

@@ -158,9 +158,16 @@ class OnnxModel:
         """[n, 3] probabilities that picture i contradicts, leaves open, or shows what text i says."""
         return self._judged(self.encode_text(texts, languages), self.encode_pictures(pictures))
 
-    def entails_features(self, texts: Sequence[str], features: Vectors, languages: str | Sequence[str]) -> Vectors:
-        """The same for pictures given by their features."""
-        return self._judged(self.encode_text(texts, languages), self.encode_features(features))
+    def entails_features(
+        self,
+        texts: Sequence[str],
+        features: Vectors,
+        languages: str | Sequence[str],
+        owners: npt.NDArray[np.int64] | None = None,
+    ) -> Vectors:
+        """The same for pictures given by their features: row i is of text i, or row `owners[i]` where these are given."""
+        pictures = self.encode_features(features)
+        return self._judged(self.encode_text(texts, languages), pictures if owners is None else pictures[owners])
 
     def _judged(self, sentences: Vectors, pictures: Vectors) -> Vectors:
         verdict = self._verdict

@@ -21,6 +21,7 @@ from groundling.export.halves import halved
 from groundling.export.manifest import Agreement, ExportedFile, GraphFile, Looking, Manifest, ReaderFiles
 from groundling.export.onnx_model import OnnxModel
 from groundling.export.picture_graphs import Eyes, picture_graph
+from groundling.export.tested import accuracy_of
 from groundling.export.text_graphs import text_graph
 from groundling.export.tokenisers import exportable
 from groundling.export.trace import Graph, traced
@@ -79,6 +80,7 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
             picture=picture,
             backbone=eyes,
             verdict=verdict,
+            accuracy=accuracy_of(opened.evaluation_file) if model.judges else {},
             agreement=Agreement(tolerance=TOLERANCE[weights], text=0, picture=0, cosine=1),  # not known yet
         )
         write_json(place / manifests.FILE, manifest.model_dump())

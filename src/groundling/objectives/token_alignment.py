@@ -41,7 +41,7 @@ def token_distance(student: Tensor, teacher: Tensor, pairs: Tensor) -> Tensor:
     All differences at once would be n·s·t·d numbers; multiplied out they are n·s·t. The mean of the teacher's words is
     taken off before, so that little is lost by it.
     """
-    weights, teacher = pairs.float(), teacher.detach()
+    weights, teacher = pairs.to(teacher.dtype), teacher.detach()
     middle = _mean(teacher, weights)
     s, t = student - middle, teacher - middle
     own = (s.square().sum(dim=-1) * weights.sum(dim=2)).sum()
@@ -52,7 +52,7 @@ def token_distance(student: Tensor, teacher: Tensor, pairs: Tensor) -> Tensor:
 
 def token_spread(teacher: Tensor, pairs: Tensor) -> Tensor:
     """The mean squared distance of the teacher's paired words from their mean: the loss of saying one thing always."""
-    weights, teacher = pairs.float(), teacher.detach()
+    weights, teacher = pairs.to(teacher.dtype), teacher.detach()
     squares = (teacher - _mean(teacher, weights)).square().sum(dim=-1)
     return ((squares * weights.sum(dim=1)).sum() / weights.sum().clamp(min=LEAST)).clamp(min=LEAST)
 

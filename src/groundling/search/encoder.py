@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.errors import UserError, did_you_mean
+from groundling.export.manifest import is_exported
 
 Vectors = npt.NDArray[np.float32]
 
@@ -73,12 +74,11 @@ def load(name: str, text: str | None = None, device: str = "auto") -> Encoder:
             f"{name}: neither the folder of a run or of a pretrained model, nor a name on the hub (OWNER/MODEL), nor "
             f"that of a pair{did_you_mean(name, PAIRS)}"
         )
-    ours = (folder / "recipe.json").exists()
-    if text is None and not ours and any((folder / file).exists() for file in ("manifest.json", "text.onnx")):
+    if text is None and is_exported(folder):
         from groundling.search.onnx_encoder import OnnxEncoder
 
         return OnnxEncoder(folder)
-    if text is None and (ours or (folder / "tokeniser.json").exists()):
+    if text is None and any((folder / file).exists() for file in ("recipe.json", "tokeniser.json")):
         from groundling.search.run_encoder import RunEncoder
 
         return RunEncoder(folder, device)

@@ -15,7 +15,7 @@ from groundling.serve import metrics as watching
 from groundling.serve import problems, shapes
 from groundling.serve.access import COOKIE, Access, Gate
 from groundling.serve.desk import Desk, Hits
-from groundling.serve.guard import Guard
+from groundling.serve.guard import Guard, Head
 from groundling.serve.limits import LARGEST_SIDE, LONGEST_FOLDER, LONGEST_QUERY, MOST_RESULTS, SMALLEST_SIDE
 from groundling.serve.page_files import START, page_files
 from groundling.serve.pictures import MEDIA_TYPES
@@ -29,6 +29,7 @@ LARGEST_ID = 2**53 - 1  # what JavaScript counts to
 SESSION_BODY = 4096  # bytes
 
 Id = Annotated[int, Query(ge=0, le=LARGEST_ID, description="A picture of the index, by its `id`.")]
+Row = Annotated[int, Path(ge=0, le=LARGEST_ID, description="A picture of the index.")]
 K = Annotated[int, Query(ge=1, le=MOST_RESULTS, description="How many to find.")]
 Words = Annotated[str, Query(max_length=LONGEST_QUERY, description="What to look for, in any language of the model.")]
 Sentence = Annotated[
@@ -74,6 +75,7 @@ def make_app(desk: Desk, access: Access | None = None, name: str = "groundling")
         redoc_url=None,
         redirect_slashes=False,
         middleware=[
+            Middleware(Head),
             Middleware(Guard, limits=desk.limits, metrics=desk.metrics),
             Middleware(Gate, access=access),
         ],
@@ -169,12 +171,14 @@ def _questions(app: FastAPI, desk: Desk) -> None:
 def _pictures(app: FastAPI, desk: Desk) -> None:
     shown = desk.pictures
 
+    @app.get("/pictures/{id}/about")
+    async def about_picture(id: Row) -> shapes.Picture:
+        """The name of a picture of the index."""
+        desk.known(id)
+        return shapes.Picture(id=id, name=desk.index.entries.value("name", id), url=f"/pictures/{id}")
+
     @app.get("/pictures/{id}", response_class=Response, responses=PICTURE_ANSWER)
-    async def picture(
-        request: Request,
-        id: Annotated[int, Path(ge=0, le=LARGEST_ID, description="A picture of the index.")],
-        size: Size = None,
-    ) -> Response:
+    async def picture(request: Request, id: Row, size: Size = None) -> Response:
         """A picture of the index, or a small copy of it."""
         desk.known(id)
         # Rows change when the index does, so that a browser must always ask whether what it has is still right.

@@ -6,13 +6,13 @@ decoding, small copies) has threads beside them, so that nobody who looks for a 
 
 import asyncio
 import os
+import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-import torch
 
 from groundling.checking.checker import Checker, Verdict, verdict
 from groundling.checking.problem import NotChecked
@@ -154,7 +154,7 @@ class Desk:
 
     def can_check(self) -> Checker:
         if self.checker is None:
-            raise Problem(404, "this server has no model that judges; start it with --check RUN")
+            raise Problem(404, "this server has no model that judges; start it with --check MODEL")
         return self.checker
 
     def known(self, row: int) -> None:
@@ -205,11 +205,13 @@ def nearest(index: Index, some: list[Wanted]) -> list[Hits]:
 
 
 def worker(name: str, cores: int) -> ThreadPoolExecutor:
-    """One thread, in which torch computes on this many cores."""
+    """One thread, in which torch, where a model has loaded it, computes on this many cores."""
+    torch: Any = sys.modules.get("torch")  # exported models run without it
 
     def begin() -> None:
-        torch.set_num_threads(cores)
-        torch.get_num_threads()  # takes it up now, rather than what another thread has set by then
+        if torch is not None:
+            torch.set_num_threads(cores)
+            torch.get_num_threads()  # takes it up now, rather than what another thread has set by then
 
     pool = ThreadPoolExecutor(1, initializer=begin, thread_name_prefix=name)
     pool.submit(int).result()

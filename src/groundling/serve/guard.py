@@ -73,6 +73,22 @@ class Guard:
         self.metrics.seconds.labels(route).observe(seconds)
 
 
+class Head:
+    """ASGI: HEAD is answered as GET is, without the body. Programs that watch a server, and some browsers, ask so."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            return await self.app(scope, receive, send)
+
+        async def send_head(message: Message) -> None:
+            await send({**message, "body": b""} if message["type"] == "http.response.body" else message)
+
+        await self.app({**scope, "method": "GET"}, receive, send_head)
+
+
 class _Watched:
     """`send` that adds our headers, remembers the status, and lifts the time limit once a response has begun."""
 

@@ -100,4 +100,4 @@ def _allowed(app: FastAPI, request: Request) -> list[str]:
     for route in app.router.routes:
         if route.matches(request.scope)[0] is not Match.NONE:
             methods |= set(getattr(route, "methods", None) or ())
-    return sorted(methods)
+    return sorted(methods | ({"HEAD"} if "GET" in methods else set()))

@@ -25,11 +25,16 @@ class QueryLanguage(Language):
     detected: bool = Field(description="guessed, rather than given with the request")
 
 
-class FoundPicture(BaseModel):
+class Picture(BaseModel):
+    """A picture of the index; how to look at it is told by its `url`."""
+
     id: int = Field(description="the row of the picture in the index; good as long as the server runs")
-    score: float = Field(description="a cosine, at most 1; to be compared within one answer only")
     name: str = Field(description="the path of the picture below the folder that was indexed")
     url: str
+
+
+class FoundPicture(Picture):
+    score: float = Field(description="a cosine, at most 1; to be compared within one answer only")
 
 
 class Found(BaseModel):

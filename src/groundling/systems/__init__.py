@@ -10,6 +10,7 @@ from groundling.systems.bert_gru import BertGRU
 from groundling.systems.clip_ve import ClipVE
 from groundling.systems.clmr import CLMR
 from groundling.systems.clseave import Clseave
+from groundling.systems.clteave import Clteave
 from groundling.systems.embn import EmbN
 from groundling.systems.hem import HEM
 from groundling.systems.la import LA
@@ -25,7 +26,26 @@ from groundling.systems.vse import VSE
 
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
-    for system in (VSE, Lessons, Bag, CLMR, LIWE, BertGRU, Pivot, Parallel, EmbN, ParEmbN, MULE, LA, HEM, SMALR, Translator, ClipVE, Clseave)
+    for system in (
+        VSE,
+        Lessons,
+        Bag,
+        CLMR,
+        LIWE,
+        BertGRU,
+        Pivot,
+        Parallel,
+        EmbN,
+        ParEmbN,
+        MULE,
+        LA,
+        HEM,
+        SMALR,
+        Translator,
+        ClipVE,
+        Clseave,
+        Clteave,
+    )
 }
 
 

@@ -44,13 +44,12 @@ class WordByWord:
                 f"token alignment needs a {who} that has a vector for each word, as recurrent towers and transformers "
                 f"encoders do, which {kind} is not; use clseave"
             )
-        self.sentence = sentence
+        self.sentence: Any = sentence
 
     def __call__(self, entries: Tensor, lengths: Tensor) -> Tensor:
         """[captions, longest] or, spelled out, [captions, longest, letters] → [captions, longest, d]"""
-        if self.sentence is self.tower:
-            return cast(Tensor, self.sentence.states(entries, lengths))
-        return cast(Tensor, self.sentence.states(word_vectors(self.tower, entries, lengths), lengths))
+        read = entries if self.sentence is self.tower else word_vectors(self.tower, entries, lengths)
+        return cast(Tensor, self.sentence.states(read, lengths))
 
     def pool(self, states: Tensor, lengths: Tensor) -> Tensor:
         return cast(Tensor, self.sentence.pool(states, lengths))
@@ -95,6 +94,13 @@ class BorrowedPooling(nn.Module):
 
     def states(self, entries: Tensor, lengths: Tensor) -> Tensor:
         return self.autoencoder.encode(self.raw(entries, lengths)).float()
+
+    def reconstruction(self, entries: Tensor, lengths: Tensor) -> Tensor:
+        """The loss of the autoencoder, which changes nothing else."""
+        with torch.no_grad():
+            states = self.raw(entries, lengths).float()
+        real = torch.arange(states.shape[1], device=states.device) < lengths[:, None]
+        return self.autoencoder.loss(states, real)
 
     def pool(self, states: Tensor, lengths: Tensor) -> Tensor:
         return self._views[1].pool(states, lengths)

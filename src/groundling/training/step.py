@@ -52,8 +52,8 @@ class GraphStep:
 
     A small recurrent model spends most of an eager step launching kernels; a replay launches all of them at once. The
     first batch of a kind and length runs eagerly (it warms up the libraries), the second is recorded, all later ones
-    are replayed from the same buffers. Gradients are made anew in every step, as in the plain one: what a batch does not
-    touch, such as pictures in a batch of caption pairs, has none and stays as it is.
+    are replayed from the same buffers. Gradients are made anew in every step, as in the plain one: what a batch does
+    not touch, such as pictures in a batch of caption pairs, has none and stays as it is.
     """
 
     def __init__(self, eager: EagerStep) -> None:

@@ -45,7 +45,7 @@ class Lexicon:
         )
 
 
-def learn(first: Ids, second: Ids, real: tuple[Mask, Mask], rounds: int = 5, diagonal: float = 4.0) -> Lexicon:
+def learn(first: Ids, second: Ids, real: tuple[Mask, Mask], rounds: int = 10, diagonal: float = 1.0) -> Lexicon:
     """From [n, a] and [n, b] words of sentences that mean the same, by expectation and maximisation."""
     size = int(second.max(initial=0)) + 1
     both = real[0][:, :, None] & real[1][:, None, :]
@@ -69,7 +69,7 @@ def _expect(
     weights = np.where(both, chances[index] * prior, 0.0)
     total = weights.sum(axis=axis, keepdims=True)
     weights = np.divide(weights, total, out=weights, where=total > 0)
-    return np.bincount(index[both], weights[both], minlength=size)
+    return np.asarray(np.bincount(index[both], weights[both], minlength=size), dtype=np.float64)
 
 
 def _maximise(counts: npt.NDArray[np.float64], given: Ids) -> npt.NDArray[np.float64]:

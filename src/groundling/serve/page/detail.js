@@ -7,6 +7,7 @@ import { isAbort, pictureAddress, similar } from "./service.js";
 
 const SIMILAR = 12;
 const LARGE = 1024; // pixels
+const UNNAMED = "The picture"; // until its name is known
 
 export class Detail {
   #dialog = find("detail");
@@ -65,10 +66,12 @@ export class Detail {
     find("detail-name").textContent = name ? baseName(name) : "Picture";
     find("detail-folder").textContent = name ? folderName(name) : "";
     find("detail-score").textContent = score === undefined ? "" : `score ${score.toFixed(3)}`;
+    const picture = find("detail-picture");
+    if (name && picture.alt === UNNAMED) picture.alt = spokenName(name);
   }
 
   #picture({ id, name }) {
-    const picture = make("img", { id: "detail-picture", alt: name ? spokenName(name) : "The picture", draggable: "false" });
+    const picture = make("img", { id: "detail-picture", alt: name ? spokenName(name) : UNNAMED, draggable: "false" });
     const stage = find("stage");
     stage.classList.remove("lost");
     picture.addEventListener("error", () => stage.classList.add("lost"));

@@ -70,7 +70,21 @@ function follow() {
 }
 
 function showDetail() {
-  detail.show(seen.get(place.picture) ?? { id: place.picture, name: "" }, grid.results, abilities);
+  const { picture } = place;
+  if (!seen.has(picture)) learnName(picture);
+  detail.show(seen.get(picture), grid.results, abilities);
+}
+
+/** Of a picture that a link brought here, which no answer has named yet; one that cannot be had stays without. */
+async function learnName(id) {
+  seen.set(id, { id, name: "" });
+  try {
+    const { name } = await service.picture(id);
+    seen.set(id, { ...seen.get(id), name });
+    if (place.picture === id) showDetail();
+  } catch {
+    if (!seen.get(id).name) seen.delete(id); // asked again when it is opened again
+  }
 }
 
 function showBox() {

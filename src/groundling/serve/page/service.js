@@ -30,6 +30,7 @@ export function whenLocked(ask) {
 }
 
 export const about = () => ask("about");
+export const picture = async (id, signal) => withId(await ask(`pictures/${encodeURIComponent(id)}/about`, {}, { signal }));
 export const search = async (query, signal) => withNames(await ask("search", query, { signal }));
 
 /** A picture to ask about: one of the index (`id`), or one that the user has brought (`file`). */
@@ -41,7 +42,8 @@ export const captions = (source, k, signal) => aboutPicture("captions", source, 
 export const check = (source, text, signal) => aboutPicture("check", source, { text }, signal);
 
 /** Ids are numbers on the wire and text in addresses; here they are text. */
-const withNames = (answer) => ({ ...answer, results: answer.results.map((one) => ({ ...one, id: String(one.id) })) });
+const withId = (one) => ({ ...one, id: String(one.id) });
+const withNames = (answer) => ({ ...answer, results: answer.results.map(withId) });
 
 /** True where the service takes the token; it then keeps it in a cookie that no script can read. */
 export async function startSession(token) {
