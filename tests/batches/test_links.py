@@ -16,7 +16,8 @@ def test_every_pair_gets_back_what_was_found_for_it() -> None:
     tokeniser = WordTokeniser.build(corpus.texts, corpus.languages.tolist(), TextSettings(minimum_count=1))
     data = TrainingData.build(corpus, np.zeros((len(corpus.pictures), 0), np.float32), tokeniser, torch.device("cpu"))
     pairs = Translations(data.owners, data.languages, [data.codes.index("de")])
-    ids, asked = data.ids.numpy(), []
+    ids = data.ids.numpy()
+    asked: list[tuple[int, int]] = []
 
     def find(captions: Rows, partners: Rows) -> np.ndarray:
         """Anything that depends on the words of both."""

@@ -22,6 +22,7 @@ from conftest import make_world
 from groundling.cli import main
 from groundling.errors import UserError
 from groundling.export import OnnxModel, text_graphs
+from groundling.export.fingerprint import run_fingerprint
 from groundling.export.halves import halved
 from groundling.export.write import export_run
 from groundling.model import Model
@@ -232,6 +233,21 @@ def test_graphs_that_disagree_with_pytorch_are_not_kept(
     with pytest.raises(UserError, match=r"for text differs from PyTorch's by .*; nothing was written"):
         export_run(blind.folder, tmp_path / "wrong")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_model_in_half_precision_says_so_and_is_another_model(
+    blind: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--quiet", "export", str(blind.folder), "--onnx", str(tmp_path / "half"), "--half", "--json"])
+    assert ended.value.code == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["weights"], facts["agreement"]["tolerance"]) == ("half", 1e-2)
+    assert facts["fingerprint"] == f"{run_fingerprint(blind, blind.recipe().features)}-half"
+    codes = languages_for(ASKED)
+    ours = OnnxModel.load(tmp_path / "half").encode_text(ASKED, codes)
+    theirs = Model.load(blind.folder, "cpu").encode_text(ASKED, codes)
+    assert 1e-6 < np.abs(ours - theirs).max() < 1e-2
 
 
 KILLED = """

@@ -10,6 +10,7 @@ import torch
 from exported import ASKED, languages_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
 from conftest import ENGLISH, GERMAN, make_recipe, make_world
 from groundling.export import OnnxModel, tokenisers
@@ -19,7 +20,10 @@ from groundling.model import Model
 from groundling.settings import TextSettings
 from groundling.systems import Towers
 from groundling.text.hub import HubTokeniser
+from groundling.towers.autoencoder import Autoencoder
+from groundling.towers.bidirectional import BidirectionalTower
 from groundling.towers.picture import PictureTower
+from groundling.towers.tokens import BorrowedPooling, WordByWord
 from groundling.training import train
 
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -63,14 +67,19 @@ def test_word_pieces_are_cut_alike_without_the_encoder(pieces: HubTokeniser, tex
     assert np.array_equal(ours.lengths, theirs.lengths)
 
 
-@pytest.mark.parametrize("kind", ["pretrained", "pooled"])
+@pytest.mark.parametrize("kind", ["pretrained", "pooled", "borrowed"])
 def test_a_transformer_has_the_vectors_of_pytorch(kind: str, encoder: Path, pieces: HubTokeniser) -> None:
     from groundling import systems
     from groundling.towers.pooled import PooledTower
     from groundling.towers.pretrained import PretrainedTower
 
     torch.manual_seed(0)
-    tower = PooledTower(encoder, 8, "mean") if kind == "pooled" else PretrainedTower(encoder, 8, "ends", False)
+    tower: nn.Module = PooledTower(encoder, 8, "mean")
+    if kind == "pretrained":
+        tower = PretrainedTower(encoder, 8, "ends", False)
+    elif kind == "borrowed":
+        teacher = BidirectionalTower(20, 6, 8, "ends")  # whose states are both directions side by side
+        tower = BorrowedPooling(tower, Autoencoder(16, 16), WordByWord(teacher))
     towers, system = Towers(tower, PictureTower(12, 8)), systems.make({"name": "vse"})
     model = Model(make_recipe(), system, pieces, towers, torch.device("cpu"))
     session = onnxruntime.InferenceSession(text_graph_of(model.readers[0], "en", kind).data)

@@ -18,7 +18,7 @@ from exported import small_backbone_known
 import groundling
 from groundling.checking.checker import Checker
 from groundling.run import Run
-from groundling.search import Index
+from groundling.search import Index, index_pictures
 
 pytest.importorskip("faiss")
 pytest.importorskip("fastapi")
@@ -54,9 +54,9 @@ def serving(*arguments: object) -> Iterator[httpx.Client]:
     process = without_torch("serve", *arguments, "--port", 0, "--json")
     try:
         assert process.stdout is not None
-        told = process.stdout.readline()
-        assert told, process.communicate()[1]
-        with httpx.Client(base_url=json.loads(told)["url"], timeout=30, trust_env=False) as client:
+        line = process.stdout.readline()
+        assert line, process.communicate()[1]
+        with httpx.Client(base_url=json.loads(line)["url"], timeout=30, trust_env=False) as client:
             yield client
         process.send_signal(signal.SIGTERM)
         assert process.communicate(timeout=30) == ("", "")
@@ -66,26 +66,32 @@ def serving(*arguments: object) -> Iterator[httpx.Client]:
         process.communicate()
 
 
-def test_index_and_serve_need_no_torch(seeing: Run, photos: Path, tmp_path: Path) -> None:
+def told(process: subprocess.Popen[str]) -> Any:
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return json.loads(out)
+
+
+def test_index_check_and_serve_need_no_torch(seeing: Run, photos: Path, tmp_path: Path) -> None:
     model, index = seeing.folder.parent / "exported", tmp_path / "index"
-    built = without_torch("index", photos, "--model", model, "--out", index, "--json")
-    out, err = built.communicate(timeout=60)
-    assert built.returncode == 0, err
-    assert json.loads(out)["count"] == 12
+    assert told(without_torch("index", photos, "--model", model, "--out", index, "--json"))["count"] == 12
     sentence = {"text": "hund katze", "language": "de"}
+    checked = told(
+        without_torch("check", photos / "3.png", "hund katze", "--language", "de", "--model", model, "--json")
+    )
     with small_backbone_known(), serving(index, "--check", model) as client:
         by_run = Index.open(index, model=str(seeing.folder))
         picture = (photos / "3.png").read_bytes()
         like = client.post("/similar", params={"k": 5}, content=picture, headers={"Content-Type": "image/png"})
         same(like.json(), by_run.like(photos / "3.png", k=5))
-        same(
-            client.get("/search", params={"q": "katze", "language": "de", "k": 12}).json(), by_run.search("katze", k=12)
-        )
+        words = client.get("/search", params={"q": "katze", "language": "de", "k": 12})
+        same(words.json(), by_run.search("katze", k=12, language="de"))
         row = by_run.entries.table["name"].to_pylist().index("3.png")
         said = client.get("/check", params={"id": row, **sentence}).json()
         expected = Checker.load(seeing.folder, "cpu").check(photos / "3.png", sentence["text"], "de")
-        assert said["verdict"] == expected.verdict
-        assert said["probabilities"] == pytest.approx(expected.probabilities, abs=1e-4)
+        for one in (said, checked):
+            assert one["verdict"] == expected.verdict
+            assert one["probabilities"] == pytest.approx(expected.probabilities, abs=1e-4)
 
 
 def same(answer: Any, found: list[Any]) -> None:
@@ -95,9 +101,6 @@ def same(answer: Any, found: list[Any]) -> None:
 
 
 def test_an_index_of_the_run_is_served_with_its_export(seeing: Run, photos: Path, tmp_path: Path) -> None:
-    """And one that the export built with the run; the other model than that of the index is an error."""
-    from groundling.search import index_pictures
-
     with small_backbone_known():
         index_pictures(photos, tmp_path / "index", str(seeing.folder))
     model = seeing.folder.parent / "exported"

@@ -24,6 +24,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
 
 WORLD = make_world()
+TRACED = [kind for kind in KINDS if kind != "the same, with masks"]  # whose towers are those of the kind before it
 
 
 @cache
@@ -41,7 +42,7 @@ def encode(kind: str, texts: list[str], codes: list[str], wider: int = 0) -> npt
     return np.asarray(session.run(None, inputs)[0])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TRACED)
 def test_captions_of_all_lengths_and_scripts_have_the_vectors_of_pytorch(kind: str) -> None:
     codes = languages_for(ASKED)
     expected = traced(kind)[0].encode_text(ASKED, codes)
@@ -49,7 +50,7 @@ def test_captions_of_all_lengths_and_scripts_have_the_vectors_of_pytorch(kind: s
     assert len(np.unique(expected.round(4), axis=0)) >= 5  # or equality would mean nothing
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", TRACED)
 def test_neither_company_nor_padding_changes_a_caption(kind: str) -> None:
     codes = languages_for(ASKED)
     together = encode(kind, ASKED, codes)

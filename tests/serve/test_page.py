@@ -343,6 +343,8 @@ def test_a_picture_of_ones_own(service: Service, visit: Open, way: str) -> None:
     page.wait_for_selector(f'#grid li:first-child a[data-id="{len(picture) % 500}"]')  # its bytes came through whole
     assert page.locator("#drop").is_hidden()
     until(page, "document.getElementById('asked-picture').naturalWidth === 40")
+    if way != "choose":
+        return  # whatever way it came, the rest is the same
     panel.get_by_role("textbox").fill("a dog")
     panel.get_by_role("button", name="Check").click()
     panel.get_by_text("The picture shows it").wait_for()
@@ -486,9 +488,8 @@ def test_the_token_dialog_can_be_left(visit: Open) -> None:
         page.get_by_role("dialog", name="This search is private").wait_for()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_telephone_scrolls_one_way_only(service: Service, visit: Open, scheme: str) -> None:
-    page = visit(service, width=360, height=640, color_scheme=scheme, has_touch=True, is_mobile=True)
+def test_a_telephone_scrolls_one_way_only(service: Service, visit: Open) -> None:
+    page = visit(service, width=360, height=640, has_touch=True, is_mobile=True)
 
     def widest() -> float:
         return page.evaluate("Math.max(document.documentElement.scrollWidth, document.body.scrollWidth)")

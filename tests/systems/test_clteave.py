@@ -16,6 +16,7 @@ from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.models import evaluate_model
 from groundling.evaluation.verdicts import evaluate_verdicts
+from groundling.files import read_json
 from groundling.model import Model
 from groundling.settings import Recipe
 from groundling.systems.clteave import Clteave
@@ -141,9 +142,9 @@ def test_pairs_are_words_that_translate_each_other(teachers: dict[str, Path], ju
     made, _, _, data = prepared(teachers["max"], judged)
     batch = first_batch(made, data)
     assert made.links is not None
-    pairs = made.links.matrix(*batch.rows, batch.longest)
+    pairs = made.links.matrix(batch.rows[0], batch.rows[1], batch.longest)
     english = dict(zip(GERMAN, ENGLISH, strict=True)) | {"fehlt": "missing", "da": "present", "wahrlich": "indeed"}
-    corpus = made._said[0]  # type: ignore[index]
+    corpus = made._said[0]
     for row, (caption, partner) in enumerate(batch.rows.T.tolist()):
         new, known = corpus.texts[caption].split(), corpus.texts[partner].split()
         expected = {(1 + place, 1 + known.index(english[word])) for place, word in enumerate(new)}
@@ -158,7 +159,7 @@ def test_the_loss_is_that_of_pairs_one_by_one_and_only_the_student_learns(
     batch = first_batch(made, data)
     towers.train()
     loss = made.loss(towers, data, batch)
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     moved = {name for name, part in towers.named_parameters() if part.grad is not None and part.grad.any()}
     assert moved == {name for name, part in towers.named_parameters() if part.requires_grad}
     assert all(name.startswith("text.student.") for name in moved)
@@ -219,18 +220,18 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_pretrained_student_of_other_dimensions_goes_through_the_autoencoder(
     encoder: Path, teachers: dict[str, Path], judged: Dataset, tmp_path: Path
 ) -> None:
-    options = {"student": f"hub:{encoder}", "autoencoder_steps": 50}
+    options: dict[str, Any] = {"student": f"hub:{encoder}", "autoencoder_steps": 50}
     made, text, towers, data = prepared(teachers["last"], judged, **options)
     student = text.student
     assert isinstance(student, BorrowedPooling)
     assert (student.autoencoder.down.in_features, student.autoencoder.down.out_features) == (24, 16)
     towers.train()
-    made.loss(towers, data, first_batch(made, data, step=0)).backward()  # type: ignore[no-untyped-call]
+    made.loss(towers, data, first_batch(made, data, step=0)).backward()
     moved = {name for name, part in towers.named_parameters() if part.grad is not None and part.grad.any()}
     parts = [f"text.student.autoencoder.{name}" for name in ("down.weight", "down.bias", "up.weight", "up.bias")]
     assert moved == set(parts)  # first of all, it learns to give back what it gets
     towers.zero_grad()
-    made.loss(towers, data, first_batch(made, data, step=50)).backward()  # type: ignore[no-untyped-call]
+    made.loss(towers, data, first_batch(made, data, step=50)).backward()
     moved = {name for name, part in towers.named_parameters() if part.grad is not None and part.grad.any()}
     assert set(parts[:2]) < moved
     assert not moved & set(parts[2:])
@@ -238,10 +239,13 @@ def test_a_pretrained_student_of_other_dimensions_goes_through_the_autoencoder(
     model = learned(teachers["last"], judged, tmp_path / "run", steps=300, **options)
     result = evaluate_verdicts(model, judged).result["languages"]
     assert result["de"]["accuracy"] > 60
+    parts = read_json(tmp_path / "run/run.json")["parameters_by_part"]
+    assert parts["autoencoder of a student"] == 24 * 16 + 16  # the way back is for training only
+    assert "pretrained encoder of a student" in parts
     pieces = HubTokeniser.build(str(encoder), make_recipe().text).encode(["wahrlich da hund"], ["de"])
     with torch.inference_mode():
         trained = model.towers.text.student  # the state of the final [SEP], reduced
-        states = trained.states(torch.from_numpy(pieces.ids), torch.from_numpy(pieces.lengths))  # type: ignore[operator, union-attr]
+        states = trained.states(torch.from_numpy(pieces.ids), torch.from_numpy(pieces.lengths))
     expected = torch.nn.functional.normalize(states[0, -1], dim=-1).numpy()
     assert np.allclose(model.encode_text(["wahrlich da hund"], "de")[0], expected, atol=1e-5)
 
@@ -249,7 +253,7 @@ def test_a_pretrained_student_of_other_dimensions_goes_through_the_autoencoder(
 def test_an_encoder_aligns_words_by_their_states(encoder: Path, teachers: dict[str, Path], judged: Dataset) -> None:
     """With the states of both languages made alike, awesome-align finds the translations."""
     made, _, _, _ = prepared(teachers["max"], judged)
-    corpus, tokeniser = made._said  # type: ignore[misc]
+    corpus, tokeniser = made._said
     found = ContextualPairs(str(encoder), corpus.texts, corpus.languages.tolist(), tokeniser, 1e-3, CPU)
     vocabulary, table = found.pieces.get_vocab(), torch.zeros(len(found.pieces), 24)
     same = [*zip(ENGLISH[:THINGS], GERMAN[:THINGS], strict=True), ("missing", "##lt"), ("present", "da")]

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from groundling.towers.hybrid import HybridWords
-from groundling.towers.latent import LatentVocabulary
+from groundling.towers.latent import LatentVocabulary, whitened
 
 BOUNDS = [1, 4, 6]  # rows 1–3 and 4–5, then two tokens: rows 6 and 7
 IDS = torch.tensor([[2, 7, 1], [5, 6, 0], [7, 0, 0]], dtype=torch.int32)
@@ -68,13 +68,16 @@ def test_a_word_is_the_token_that_scores_best() -> None:
     assert latent.assignments()[rows].tolist() == best
 
 
-def test_vectors_of_a_language_have_mean_zero_and_length_one() -> None:
-    latent = vocabulary()
-    assert torch.allclose(latent.vectors[1:].norm(dim=1), torch.ones(8))
+def test_vectors_of_a_language_are_whitened_and_of_length_one() -> None:
     torch.manual_seed(0)
-    plain = torch.randn(9, 5)
-    centred = plain[1:5] - plain[1:5].mean(dim=0)
-    assert torch.allclose(latent.vectors[2], centred[1] / centred[1].norm(), atol=1e-6)
+    plain = 3 + torch.randn(81, 5) * torch.tensor([30.0, 5.0, 1.0, 1.0, 0.2])  # row 0 is padding, then two languages
+    found = whitened(plain, [1, 41, 81])
+    for rows, own in ((found[1:41], plain[1:41]), (found[41:], plain[41:])):
+        centred = (own - own.mean(dim=0)).double()
+        values, directions = torch.linalg.eigh(centred.T @ centred)
+        expected = centred @ directions @ torch.diag(values**-0.5) @ directions.T
+        assert torch.allclose(rows.double(), expected / expected.norm(dim=1, keepdim=True), atol=1e-3)
+    assert torch.equal(whitened(plain[:1], [1, 1, 1]), plain[:1] / plain[:1].norm())  # no words at all
 
 
 def test_scores_learn_as_if_the_word_were_the_mean_of_the_best() -> None:

@@ -91,7 +91,7 @@ def test_both_directions_of_a_state_are_at_its_own_word() -> None:
 
 def test_a_tower_without_words_is_refused() -> None:
     with pytest.raises(
-        UserError, match="needs a teacher that has a vector for each word.*BagTower is not; use clseave"
+        UserError, match=r"needs a teacher that has a vector for each word.*BagTower is not; use clseave"
     ):
         WordByWord(BagTower(20, 6, 8, 0.0))
     taught = WordByWordTaughtTower(tower("max"), tower("max"), 20, (None, None))
@@ -112,7 +112,7 @@ def test_an_autoencoder_reduces_and_gives_back() -> None:
         for _ in range(300):
             optimiser.zero_grad()
             loss = model.loss(states, real)
-            loss.backward()  # type: ignore[no-untyped-call]
+            loss.backward()
             optimiser.step()
         assert model.encode(states).shape == (8, 10, inner)
         return loss.item() / float(states[real].var())
@@ -129,6 +129,6 @@ def test_padding_is_not_given_back_and_the_student_is_not_moved() -> None:
     loss = model.loss(states, real)
     other = torch.where(real[:, :, None], states, 99.0)
     assert model.loss(other, real).item() == pytest.approx(loss.item())
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     assert states.grad is None
     assert model.down.weight.grad is not None

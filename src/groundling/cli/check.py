@@ -18,7 +18,8 @@ def check(
     picture: Annotated[Path | None, typer.Argument(help="A picture file.")] = None,
     text: Annotated[str | None, typer.Argument(help="What is said about it, in any language of the model.")] = None,
     model: Annotated[
-        Path | None, typer.Option(help="The folder of a run that was trained to judge, e.g. of system clip_ve, or its export.")
+        Path | None,
+        typer.Option(help="The folder of a run that was trained to judge, e.g. of system clip_ve, or its export."),
     ] = None,
     language: Annotated[
         str | None,

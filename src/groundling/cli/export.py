@@ -22,7 +22,7 @@ def export(
 ) -> None:
     """Write a model as ONNX graphs with its tokeniser, checked against PyTorch to 1e-4 (extra `onnx`).
 
-    `index`, `search` and `serve` take the folder as --model, and then run without torch.
+    `index`, `search`, `serve` and `check` take the folder as --model, and then run without torch.
     """
     from groundling.export.write import export_run
 

@@ -19,7 +19,8 @@ def serve(
         Path | None, typer.Option(help="An index of captions of the same model, to describe pictures with.")
     ] = None,
     check: Annotated[
-        Path | None, typer.Option(help="A run that judges whether a sentence is true of a picture, or its export, for /check.")
+        Path | None,
+        typer.Option(help="A run that judges whether a sentence is true of a picture, or its export, for /check."),
     ] = None,
     host: Annotated[str, typer.Option(help="Where to listen; anything but this machine needs a token.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 8000,

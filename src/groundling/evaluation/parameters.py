@@ -34,6 +34,7 @@ NAMES = {
     "text.pieces": "table of words and n-grams",
     "text.encoder": "pretrained encoder",
     "text.map": "map between languages",
+    "text.autoencoder": "autoencoder",
     "text.recurrent": "sentence GRU",
     "text.sentence": "sentence GRU",
     "text.project": "sentence projection",
@@ -153,6 +154,8 @@ def _reader(path: str) -> tuple[str, str]:
     reader = ""
     while tower == "text" and rest[0] in ("teacher", "student"):
         reader = " of a student" if rest[0] == "student" else " of the teacher"
+        rest = rest[1:]
+    if tower == "text" and rest[0] == "inner":  # what stands before an autoencoder (see `towers.tokens`)
         rest = rest[1:]
     return ".".join([tower, *rest]), reader
 

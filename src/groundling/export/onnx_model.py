@@ -165,7 +165,7 @@ class OnnxModel:
         languages: str | Sequence[str],
         owners: npt.NDArray[np.int64] | None = None,
     ) -> Vectors:
-        """The same for pictures given by their features: row i is of text i, or row `owners[i]` where these are given."""
+        """The same for pictures given by their features: that of text i is row i, or row `owners[i]` where given."""
         pictures = self.encode_features(features)
         return self._judged(self.encode_text(texts, languages), pictures if owners is None else pictures[owners])
 

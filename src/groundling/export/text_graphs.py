@@ -18,11 +18,12 @@ from groundling.towers.bag import BagTower
 from groundling.towers.bidirectional import BidirectionalTower
 from groundling.towers.characters import CharacterTower
 from groundling.towers.mapped import MappedTower
-from groundling.towers.max_pooled import MaxTower
+from groundling.towers.max_pooled import MaxSentence, MaxTower
 from groundling.towers.pooled import PooledTower
 from groundling.towers.pretrained import PretrainedTower
 from groundling.towers.recurrent import RecurrentTower
 from groundling.towers.students import NewWords, OwnWords, SentenceMap
+from groundling.towers.tokens import BorrowedPooling
 from groundling.towers.universal import ParallelTower, UniversalTower
 
 
@@ -53,6 +54,8 @@ def text_graph(tower: nn.Module, system: str) -> nn.Module:
             return Pretrained(tower)
         case PooledTower():
             return Pooled(tower)
+        case BorrowedPooling() if isinstance(tower.inner, PooledTower):
+            return Borrowed(tower, tower.inner)
     raise UserError(f"system {system}: its text tower ({type(tower).__name__}) cannot be exported to ONNX yet")
 
 
@@ -155,6 +158,29 @@ class Pooled(nn.Module):
         else:
             pooled = entry(states, lengths - 1) if self.pooling == "last" else states[:, 0]
         return normalize(self.project(pooled), dim=-1)
+
+
+class Borrowed(nn.Module):
+    """See `towers.tokens.BorrowedPooling`: states of an encoder, made into a sentence as the teacher does it."""
+
+    def __init__(self, tower: BorrowedPooling, inner: PooledTower) -> None:
+        super().__init__()
+        self.inner, self.autoencoder, self.teacher = inner, tower.autoencoder, tower._views[1].sentence
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        states = self.autoencoder.encode(self.inner.states(ids, lengths))
+        vectors: Tensor = self.teacher.finish(self._pool(states, lengths))
+        return vectors
+
+    def _pool(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """As the teacher's own, whose places of states would be traced for a fixed number of captions."""
+        pooling = getattr(self.teacher, "pooling", "last")
+        if isinstance(self.teacher, MaxSentence) or pooling == "mean":
+            pooled: Tensor = self.teacher.pool(states, lengths)
+            return pooled
+        last = states[:, 0] if pooling == "first" else entry(states, lengths - 1)
+        half = states.shape[-1] // 2
+        return (last[:, :half] + states[:, 0, half:]) / 2 if pooling == "ends" else last
 
 
 def _mask(ids: Tensor, lengths: Tensor) -> Tensor:

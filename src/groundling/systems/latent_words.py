@@ -28,7 +28,7 @@ from groundling.text.by_language import LanguageTokeniser
 from groundling.towers.latent import LatentVocabulary
 from groundling.towers.universal import average
 
-VERSION = 1  # of what is computed here; results of an earlier one are not used
+VERSION = 2  # of what is computed here; results of an earlier one are not used
 
 
 class LatentSettings(Settings):
