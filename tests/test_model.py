@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from PIL import Image
 from safetensors.numpy import load_file, save_file
 
 from conftest import make_recipe, make_world
+from groundling.corpus import storage
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.model import Model
@@ -113,6 +115,27 @@ def test_a_model_of_precomputed_features_says_that_it_cannot_look_at_files(
     run = train(recipe, make_world(), tmp_path / "run", device="cpu")
     with pytest.raises(UserError, match="precomputed array"):
         Model.load(run.folder, "cpu").encode_pictures(pictures)
+
+
+def test_features_that_came_with_a_corpus_were_made_by_the_backbone_that_the_recipe_names_or_by_nobody_knows_what(
+    tmp_path: Path, pictures: list[Path]
+) -> None:
+    world = make_world()
+    np.save(tmp_path / "features.npy", world.features)
+    (tmp_path / "names.txt").write_text("".join(f"{name}\n" for name in world.corpus.pictures))
+    given = {"array": str(tmp_path / "features.npy"), "names": str(tmp_path / "names.txt")}
+    storage.save(replace(world.corpus, info={"features": given}), tmp_path / "corpus")
+    for settings, known in (({}, False), ({"backbone": "efficientnet-lite2", "mirror": True}, True)):
+        recipe = make_recipe(
+            corpus={"name": str(tmp_path / "corpus")}, features=settings, training={"maximum_steps": 5}
+        )
+        dataset = Dataset.load(recipe.corpus, recipe.features)
+        run = train(recipe, dataset, tmp_path / f"run-{known}", device="cpu")
+        model = Model.load(run.folder, "cpu")
+        assert model.looks == (recipe.features if known else None)
+        if not known:
+            with pytest.raises(UserError, match="does not say what made them"):
+                model.encode_pictures(pictures)
 
 
 def _other_weights(run: Run) -> None:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from groundling.corpus import Corpus, catalogue, conditions
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import CorpusSettings, FeatureSettings
-from groundling.vision.from_settings import corpus_features
+from groundling.vision.from_settings import comes_with_features, corpus_features
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Dataset:
         whole: the corpus before languages, pictures and captions were chosen from it: text that word vectors may be
             learned from. None where nothing was chosen.
         data: the folder that files named in settings may lie below.
+        unknown_backbone: the features came with the corpus, and the settings do not say which backbone made them.
     """
 
     corpus: Corpus
@@ -28,6 +29,7 @@ class Dataset:
     skipped: tuple[str, ...] = ()
     whole: Corpus | None = None
     data: Path | None = None
+    unknown_backbone: bool = False
 
     def split(self, name: str) -> "Dataset":
         return replace(self, corpus=self.corpus.split(name), features=self.features[self.corpus.splits == name])
@@ -63,7 +65,8 @@ class Dataset:
         loaded = load_corpus(corpus, data)
         vectors, usable = corpus_features(loaded, features)
         skipped = tuple(loaded.pictures[~usable].tolist())
-        dataset = Dataset(loaded.keep_pictures(usable), vectors[usable], skipped, data=data)
+        unknown = comes_with_features(loaded, features) and features == FeatureSettings()
+        dataset = Dataset(loaded.keep_pictures(usable), vectors[usable], skipped, data=data, unknown_backbone=unknown)
         return dataset.under(corpus)
 
 

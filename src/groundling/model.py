@@ -22,7 +22,7 @@ from groundling.devices import autocast, pick_device
 from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.run import Run
-from groundling.settings import Recipe
+from groundling.settings import FeatureSettings, Recipe
 from groundling.systems import JudgingTowers, System, Towers
 from groundling.text import Tokeniser, taught
 from groundling.towers import taught as taught_towers
@@ -41,6 +41,7 @@ class Model:
         self, recipe: Recipe, system: System, tokeniser: Tokeniser, towers: Towers, device: torch.device
     ) -> None:
         self.recipe, self.system, self.tokeniser, self.device = recipe, system, tokeniser, device
+        self.looks: FeatureSettings | None = recipe.features  # how at picture files; None: nobody knows
         self.towers = towers.to(device).eval()
         self.readers = [
             Reader(part, Towers(text, self.towers.picture), device)
@@ -71,7 +72,10 @@ class Model:
             raise UserError(
                 f"{opened.weights_file}: damaged or of another model ({str(error).splitlines()[0]})"
             ) from None
-        return Model(recipe, system, tokeniser, towers, pick_device(device))
+        model = Model(recipe, system, tokeniser, towers, pick_device(device))
+        if opened.unknown_backbone_file.exists():
+            model.looks = None
+        return model
 
     def encode_text(self, texts: Sequence[str], languages: str | Sequence[str], batch_size: int = 512) -> Vectors:
         """[texts, dimensions] unit vectors. `languages` is one code for all texts or one for each."""
@@ -106,7 +110,7 @@ class Model:
         """[pictures, dimensions] unit vectors of picture files; an unreadable one is an error that names it."""
         from groundling.vision.from_settings import file_features
 
-        return self.encode_features(file_features([Path(path) for path in paths], self.recipe.features))
+        return self.encode_features(file_features([Path(path) for path in paths], self.looks))
 
     def score(self, texts: Sequence[str], pictures: Sequence[str | Path], languages: str | Sequence[str]) -> Vectors:
         """[texts, pictures] similarities: the higher, the better they match.
@@ -136,7 +140,7 @@ class Model:
 
         paths = [Path(path) for path in pictures]
         place = {path: row for row, path in enumerate(dict.fromkeys(paths))}
-        features = file_features(list(place), self.recipe.features) if place else self._no_features()
+        features = file_features(list(place), self.looks) if place else self._no_features()
         return self.entails_features(texts, features, languages, np.array([place[path] for path in paths], dtype=int))
 
     def entails_features(

@@ -37,6 +37,11 @@ class Run:
         return self.folder / "metrics.jsonl"
 
     @property
+    def unknown_backbone_file(self) -> Path:
+        """There where the features came with the corpus and nobody said what made them: it cannot look at files."""
+        return self.folder / "unknown-backbone.json"
+
+    @property
     def facts_file(self) -> Path:
         """Written when training has ended: steps, seconds, device, parameters."""
         return self.folder / "run.json"

@@ -138,7 +138,7 @@ def _trained(folder: Path, device: str) -> Checker:
     from groundling.run import Run
 
     run, model = Run.open(folder), Model.load(folder, device)
-    eyes = Eyes(partial(of_settings, model.recipe.features))
+    eyes = Eyes(partial(of_settings, model.looks))
     return Checker(model, eyes, trained_languages(run, model), accuracy_of(run.evaluation_file), str(folder))
 
 

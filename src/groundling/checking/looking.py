@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.checking.problem import NotChecked
-from groundling.errors import UserError
 from groundling.export import OnnxModel
 from groundling.search import walk
 from groundling.search.pictures import check
@@ -39,15 +38,11 @@ class Network(NamedTuple):
     features: Callable[[Sequence[Pixels]], Vectors]
 
 
-def of_settings(settings: FeatureSettings) -> Network:
-    """The backbone that a run was trained with."""
-    from groundling.vision.from_settings import backbone_of, preprocessing_of
+def of_settings(settings: FeatureSettings | None) -> Network:
+    """The backbone that a run was trained with; None where nobody knows which."""
+    from groundling.vision.from_settings import backbone_of, check_looks, preprocessing_of
 
-    if settings.array is not None:
-        raise UserError(
-            "this model was trained on a precomputed array, so it cannot look at picture files; "
-            "train one with a backbone"
-        )
+    settings = check_looks(settings)
     backbone = backbone_of(settings)
     preprocessing = preprocessing_of(settings, backbone)
     return Network(preprocessing.pixels, lambda pixels: backbone.features(pixels, preprocessing).numpy())

@@ -159,8 +159,8 @@ def _graph(module: torch.nn.Module, inputs: dict[str, Any], side: str, what: str
 
 
 def _looking(model: Model) -> tuple[Backbone, Preprocessing] | None:
-    settings = model.recipe.features
-    if settings.array is not None:
+    settings = model.looks
+    if settings is None or settings.array is not None:
         return None
     backbone = backbone_of(settings)
     if backbone.dim != model.features:

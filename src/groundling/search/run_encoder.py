@@ -12,7 +12,7 @@ from groundling.export.fingerprint import run_fingerprint
 from groundling.model import Model, Vectors
 from groundling.run import Run
 from groundling.vision.backbones import Backbone
-from groundling.vision.from_settings import backbone_of, preprocessing_of
+from groundling.vision.from_settings import backbone_of, check_looks, preprocessing_of
 from groundling.vision.preprocessing import Pixels, Preprocessing
 
 
@@ -31,19 +31,18 @@ class RunEncoder:
         self.folder, self.batch = folder, 1
         self.languages = trained_languages(run, self.model)
         features = self.model.recipe.features
-        self.backbone = features.backbone if features.array is None else "a precomputed array"
+        known = self.model.looks is not None and features.array is None
+        self.backbone = features.backbone if known else "a precomputed array"
         self.model.check_finds()
         self.dimensions = self.model.encode_features(np.zeros((1, self.model.features), dtype=np.float32)).shape[1]
         self.fingerprint = run_fingerprint(run, features)
 
     @cached_property
     def _looking(self) -> tuple[Backbone, Preprocessing]:
-        features = self.model.recipe.features
-        if features.array is not None:
-            raise UserError(
-                f"{self.folder}: this model was trained on a precomputed array, so it cannot look at picture files; "
-                "train one with a backbone"
-            )
+        try:
+            features = check_looks(self.model.looks)
+        except UserError as error:
+            raise UserError(f"{self.folder}: {error}") from None
         backbone = backbone_of(features)
         if backbone.dim != self.model.features:
             raise UserError(f"{self.folder}: its backbone {backbone.name} is not the one that it was trained with")

@@ -45,6 +45,8 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
     write_json(run.tokeniser_file, old.tokeniser.to_json())
     save_weights(run.weights_file, new.towers)
     run.save_recipe(recipe)
+    if source.unknown_backbone_file.exists():
+        write_json(run.unknown_backbone_file, read_json(source.unknown_backbone_file))
     if source.facts_file.exists():
         told = {
             "parameters": after["test_time"],

@@ -77,6 +77,8 @@ def train(
             system.begin(towers, tokeniser, earlier)
         run.save_recipe(recipe)
         write_json(run.tokeniser_file, tokeniser.to_json())
+        if dataset.unknown_backbone:
+            write_json(run.unknown_backbone_file, {"why": "the features came with the corpus"})
     step = fastest(EagerStep(system, towers, data, optimiser, settings.clip, precision))
 
     epoch = max(1, len(data.lengths) // settings.batch_size)

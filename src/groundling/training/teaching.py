@@ -67,7 +67,7 @@ def teach(
     teacher = Model.load(lesson.run, device)
     tested, why = _test_set(lesson, teacher.recipe, teacher.judges, data)
     recipe = lesson_recipe(lesson, teacher.recipe, in_corpus=tested is not None and lesson.test is None)
-    nothing = Dataset(_empty(), np.zeros((0, 0), dtype=np.float32), data=data)
+    nothing = Dataset(_empty(), np.zeros((0, 0), dtype=np.float32), data=data, unknown_backbone=teacher.looks is None)
     system = systems.of(recipe)
     assert isinstance(system, Clseave)  # noqa: S101 (for the type checker: the recipe says so)
     earlier = load_earlier(lesson.run, device)

@@ -27,13 +27,18 @@ def corpus_features(corpus: Corpus, settings: FeatureSettings, strict: bool = Fa
         raise UserError("features.array and features.names go together: the array, and the list of its pictures")
     if settings.array is not None and settings.names is not None:
         return features_for(corpus, precomputed=(Path(settings.array), Path(settings.names)))
-    given = corpus.info.get("features")
-    if corpus.root is None and given:
+    if comes_with_features(corpus, settings):
+        given = corpus.info["features"]
         return features_for(corpus, precomputed=(Path(given["array"]), Path(given["names"])))
     if corpus.root is None:
         return features_for(corpus)  # says what is missing
     backbone = backbone_of(settings)
     return features_for(corpus, backbone=backbone, preprocessing=preprocessing_of(settings, backbone), strict=strict)
+
+
+def comes_with_features(corpus: Corpus, settings: FeatureSettings) -> bool:
+    """Whether its features are an array that lies beside it, whatever backbone the settings name."""
+    return settings.array is None and corpus.root is None and bool(corpus.info.get("features"))
 
 
 def array_rows(corpus: Corpus, pair: tuple[Path, Path] | None) -> tuple[Array | None, Integers | None]:
@@ -55,12 +60,24 @@ def array_rows(corpus: Corpus, pair: tuple[Path, Path] | None) -> tuple[Array | 
     return array, rows
 
 
-def file_features(paths: list[Path], settings: FeatureSettings) -> Vectors:
+def check_looks(settings: FeatureSettings | None) -> FeatureSettings:
+    """How a model looks at picture files; an error that says why, where it cannot. None: nobody knows how."""
+    if settings is None:
+        raise UserError(
+            "this model was trained on features that came with its corpus, and its recipe does not say what made them, "
+            "so it cannot look at picture files; train it with, say, --set features.backbone=efficientnet-lite2 "
+            "--set features.mirror=true, if that is what made them"
+        )
+    if settings.array is not None:
+        raise UserError("this model was trained on a precomputed array, so it cannot look at picture files by itself")
+    return settings
+
+
+def file_features(paths: list[Path], settings: FeatureSettings | None) -> Vectors:
     """Features of picture files; one that cannot be read is an error that names it."""
     from groundling.vision.cache import extract
 
-    if settings.array is not None:
-        raise UserError("this model was trained on a precomputed array, so it cannot look at picture files by itself")
+    settings = check_looks(settings)
     backbone = backbone_of(settings)
     return extract(paths, backbone, preprocessing_of(settings, backbone), strict=True).vectors
 
