@@ -14,8 +14,8 @@ know nothing of each other, so each language first has a square map of its own, 
 that are aligned already lose nothing.
 
 Vectors trained on a few thousand captions lie along a few directions, mostly that of how frequent a word is. Scored as
-they are, the frequent words of a language all become one token within an epoch: in F8K-7 three quarters of all English
-words read, and captions can no longer be told apart. So each language's vectors are whitened first.
+they are, nearly all frequent words of a language become one token within an epoch, on F8K-7, and captions can no longer
+be told apart. So each language's vectors are whitened first.
 """
 
 from collections.abc import Sequence
