@@ -21,10 +21,11 @@ from groundling.model import Model
 from groundling.run import Run
 from groundling.settings import TextSettings
 from groundling.systems import JudgingTowers, System
-from groundling.training import checkpoint, loop, train
+from groundling.training import loop, train
 from groundling.training.metrics import read_metrics
 from groundling.training.validation import VerdictValidation, classes_of, validation
 from judged_world import judging_recipe, make_judged
+from power_cut import power_cut
 
 CPU = torch.device("cpu")
 ONE = TextSettings(minimum_count=1)
@@ -181,25 +182,13 @@ def test_it_can_stop_when_the_loss_first_rises(world: Dataset, tmp_path: Path) -
     assert facts["best_score"] == pytest.approx(-min(losses))
 
 
-class Stop(Exception):
-    pass
-
-
 @pytest.mark.parametrize("kind", ["characters", "cells"])
 def test_a_stopped_training_goes_on_exactly(kind: str, world: Dataset, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(loop, "LOG_EVERY", 15)
     recipe = judging_recipe({"maximum_steps": 50}, **KINDS[kind])
     whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    save = checkpoint.save
-
-    def save_then_stop(*arguments: Any) -> None:
-        save(*arguments)
-        raise Stop
-
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "save", save_then_stop)
-        with pytest.raises(Stop):
-            train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
+    with power_cut(monkeypatch):
+        train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
     torch.manual_seed(999)
     resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
     one, other = load_file(whole.weights_file), load_file(resumed.weights_file)

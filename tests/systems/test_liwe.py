@@ -24,7 +24,8 @@ from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import System, Towers
 from groundling.systems.liwe import LIWESettings
 from groundling.text import CharacterTokeniser
-from groundling.training import checkpoint, loop, train
+from groundling.training import loop, train
+from power_cut import power_cut
 
 SMALL: dict[str, Any] = {"dimensions": 24, "word_dimensions": 12}
 LIWE: dict[str, Any] = {"name": "liwe", "character_dimensions": 6, "layers": [32, 16], **SMALL}
@@ -201,10 +202,6 @@ def test_they_learn_the_world_in_both_languages(name: str, world: Dataset, tmp_p
         assert result["languages"][code]["text_to_image"]["R@10"] > 80, name
 
 
-class Stop(Exception):
-    pass
-
-
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_stopped_training_goes_on_exactly(
     name: str, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -213,18 +210,8 @@ def test_a_stopped_training_goes_on_exactly(
     monkeypatch.setattr(loop, "LOG_EVERY", 15)
     recipe = make_recipe(system=VARIANTS[name], training={"maximum_steps": 60})
     whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    written, save = [], checkpoint.save
-
-    def save_then_stop(*arguments: Any) -> None:
-        save(*arguments)
-        written.append(arguments)
-        if len(written) == 2:
-            raise Stop
-
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "save", save_then_stop)
-        with pytest.raises(Stop):
-            train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
+    with power_cut(monkeypatch, after=2):
+        train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
     torch.manual_seed(999)
     resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
     one, other = load_file(whole.weights_file), load_file(resumed.weights_file)

@@ -22,9 +22,10 @@ from groundling.model import Model
 from groundling.objectives import distances, neighbourhood, worst_triplets
 from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import System, Towers
-from groundling.training import checkpoint, loop, train
+from groundling.training import loop, train
 from groundling.training.metrics import read_metrics
 from groundling.words import WordVectors, storage
+from power_cut import power_cut
 
 SIZES = {
     "dimensions": 16,
@@ -209,10 +210,6 @@ def test_one_language(world: Dataset, tmp_path: Path) -> None:
     assert "language classifier" not in names
 
 
-class Stop(Exception):
-    pass
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_stopped_training_goes_on_exactly(
     name: str, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -228,16 +225,8 @@ def test_a_stopped_training_goes_on_exactly(
         system["align_epochs"] = 7
     recipe = make_recipe(system=system, training={**FAST, "maximum_steps": 45})
     whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    save = checkpoint.save
-
-    def save_then_stop(*arguments: Any) -> None:
-        save(*arguments)
-        raise Stop
-
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "save", save_then_stop)
-        with pytest.raises(Stop):
-            train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
+    with power_cut(monkeypatch):
+        train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
     resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
     one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
     assert one.keys() == other.keys()

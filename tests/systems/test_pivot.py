@@ -22,8 +22,9 @@ from groundling.evaluation.models import evaluate_model
 from groundling.model import Model
 from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import System, Towers
-from groundling.training import checkpoint, loop, train
+from groundling.training import loop, train
 from groundling.training.metrics import read_metrics
+from power_cut import power_cut
 
 CAPTIONS = [
     (0, "en", "dog"),
@@ -320,10 +321,6 @@ def test_it_learns_the_world_in_both_languages(system: str, world: Dataset, tmp_
     assert sum(part["rsum"] for part in found["languages"].values()) == pytest.approx(best)
 
 
-class Stop(Exception):
-    pass
-
-
 @pytest.mark.parametrize("similarity", ["cosine", "order"])
 def test_a_stopped_training_goes_on_exactly(
     similarity: str, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -332,16 +329,8 @@ def test_a_stopped_training_goes_on_exactly(
     system = {"name": "parallel", "similarity": similarity, "dimensions": 24, "word_dimensions": 12}
     recipe = make_recipe(system=system, training={"maximum_steps": 60})
     whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    save = checkpoint.save
-
-    def save_then_stop(*arguments: Any) -> None:
-        save(*arguments)
-        raise Stop
-
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "save", save_then_stop)
-        with pytest.raises(Stop):
-            train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
+    with power_cut(monkeypatch):
+        train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
     resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
     one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
     assert one.keys() == other.keys()

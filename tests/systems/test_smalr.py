@@ -25,8 +25,9 @@ from groundling.systems import System, Towers, hybrid, latent_words, smalr
 from groundling.systems.latent_words import LatentSettings, Pretraining, caption_loss, learn
 from groundling.text.by_language import LanguageTokeniser
 from groundling.towers.latent import LatentVocabulary
-from groundling.training import checkpoint, loop, train
+from groundling.training import loop, train
 from groundling.training.metrics import read_metrics
+from power_cut import power_cut
 
 QUICK: dict[str, Any] = {
     "dimensions": 24,
@@ -225,10 +226,6 @@ def test_both_languages_are_learned(name: str, world: Dataset, tmp_path: Path) -
     assert all(found[code]["mR"] > 70 for code in ("de", "en")), found  # by chance 16
 
 
-class Stop(Exception):
-    pass
-
-
 @pytest.mark.parametrize("name", ["la", "smalr"])
 def test_a_stopped_training_goes_on_exactly(
     name: str, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -238,16 +235,8 @@ def test_a_stopped_training_goes_on_exactly(
     system = settings_of(name, align_epochs=7)
     recipe = make_recipe(system=system, training={"maximum_steps": 45, "learning_rate": 1e-2})
     whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    save = checkpoint.save
-
-    def save_then_stop(*arguments: Any) -> None:
-        save(*arguments)
-        raise Stop
-
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "save", save_then_stop)
-        with pytest.raises(Stop):
-            train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
+    with power_cut(monkeypatch):
+        train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
     monkeypatch.setattr(hybrid, "assign", None)
     resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
     one, other = load_file(whole.weights_file), load_file(resumed.weights_file)

@@ -20,8 +20,9 @@ from groundling.settings import Recipe
 from groundling.systems import Earlier, Towers
 from groundling.systems.translator import Translator
 from groundling.towers.mapped import MappedTower
-from groundling.training import checkpoint, loop, train
+from groundling.training import train
 from groundling.words import Subwords, WordVectors, storage
+from power_cut import power_cut
 
 WORD = 8  # dimensions; the ten words span them, so that one rotation fits them all
 
@@ -264,19 +265,8 @@ def test_stopped_and_resumed_it_ends_in_the_same_weights(
     dataset = world.under(chosen.corpus)
     whole = train(chosen, dataset, tmp_path / "whole", device="cpu", before=english)
 
-    class Stop(Exception):
-        pass
-
-    save = checkpoint.save
-
-    def save_then_stop(*arguments: Any) -> None:
-        save(*arguments)
-        raise Stop
-
-    with monkeypatch.context() as patch:
-        patch.setattr(loop.checkpoint, "save", save_then_stop)
-        with pytest.raises(Stop):
-            train(chosen, dataset, tmp_path / "cut", device="cpu", checkpoint_seconds=0, before=english)
+    with power_cut(monkeypatch):
+        train(chosen, dataset, tmp_path / "cut", device="cpu", checkpoint_seconds=0, before=english)
     resumed = train(chosen, dataset, tmp_path / "cut", resume=True, device="cpu", before=english)
     one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
     assert all(torch.equal(one[name], other[name]) for name in one)
