@@ -112,6 +112,32 @@ def test_the_loss_is_the_sum_of_its_parts(name: str, distance: Any) -> None:
     assert loss(system, towers, data, ROWS).item() == pytest.approx(expected.item(), abs=1e-5)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_triplets_turn_from_all_to_the_most_violated_after_alignment(name: str) -> None:
+    """Of all captions and pictures of the batch at first, in a straight line over the passes after alignment."""
+    changes: dict[str, Any] = {"margin": 0.3, "easy_epochs": 4}
+    aligned = {"align_epochs": 3} if name == "mule" else {}
+    systems_ = [made(name, most_violated=most, **aligned, **changes) for most in (1, 100)]
+    begin = 2 * 3 if aligned else 0  # two batches of two pictures are a pass
+    losses = {}
+    for system in systems_:
+        torch.manual_seed(3)
+        towers, data = small_data(system)
+        towers.eval()
+        system.sampler(data, TrainingSettings(batch_size=2))
+        for step in (0, begin, begin + 2, begin + 8, begin + 100):
+            losses[system.settings.most_violated, step] = loss(system, towers, data, ROWS, step=step).item()
+    one, every = ({step - begin: x for (kept, step), x in losses.items() if kept == most} for most in (1, 100))
+    between = {step: every[step] - one[step] for step in (0, 2, 8, 100)}
+    # Neighbourhoods keep `most_violated` throughout; what differs in the end is they and the triplets with pictures.
+    assert between[100] == pytest.approx(between[8])
+    change = between[8] - between[0]
+    assert abs(change) > 1e-3
+    assert between[2] - between[0] == pytest.approx(change / 4, abs=1e-6)
+    if begin:
+        assert losses[1, 0] == pytest.approx(losses[1, begin])
+
+
 @pytest.mark.parametrize("kind", ["align", "every"])
 @pytest.mark.parametrize("name", NAMES)
 def test_the_order_of_pictures_and_what_stands_in_empty_places_do_not_matter(name: str, kind: str) -> None:

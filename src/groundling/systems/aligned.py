@@ -10,7 +10,7 @@ import torch
 from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 
-from groundling.batches import DeviceBatch, EveryLanguageSampler, Sampler, TrainingData
+from groundling.batches import DeviceBatch, Sampler, TrainingData
 from groundling.objectives import language_guess, reversed_gradient, strength
 from groundling.settings import TrainingSettings
 from groundling.systems.base import Towers
@@ -54,12 +54,8 @@ class Aligned(EmbeddingNetwork):
         return AlignedTowers(towers, self.settings.universal_dimensions, len(tokeniser.codes))
 
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
-        self.refuse_compact()
-        own = self.settings
-        self.steps = own.adversary_steps or training.maximum_steps
-        return EveryLanguageSampler(
-            data, training.batch_size, training.seed, own.sentences, own.align_epochs, training.length_pool
-        )
+        self.steps = self.settings.adversary_steps or training.maximum_steps
+        return self.every_language(data, training, self.settings.align_epochs)
 
     def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
         """Of the kinds "align", the alignment of universal embeddings alone, and "every", all losses."""
@@ -69,7 +65,8 @@ class Aligned(EmbeddingNetwork):
             averages = average(text_of(towers).words(ids, frozen=True), lengths)
             return self.alignment(towers, averages, real, n, batch.step)
         averages, vectors = text_of(towers).read(ids, lengths)
-        grounding = self.grounding(towers, towers.picture(data.features[batch.rows[0]]), vectors, real)
+        seen = towers.picture(data.features[batch.rows[0]])
+        grounding = self.grounding(towers, seen, vectors, real, batch.step)
         return grounding + self.alignment(towers, averages, real, n, batch.step)
 
     def alignment(self, towers: Towers, averages: Tensor, real: Tensor, pictures: int, step: Tensor) -> Tensor:

@@ -49,6 +49,12 @@ class EmbeddingNetworkSettings(Settings):
     sentences: PositiveInt = Field(2, description="captions of a picture in each language, in one step")
     margin: PositiveFloat = Field(0.05, description="of all triplets")
     most_violated: PositiveInt = Field(10, description="triplets of an anchor that count")
+    easy_epochs: float = Field(
+        0,
+        ge=0,
+        description="passes over which triplets with pictures turn from all to the most violated ones; 0: at once, as "
+        "published",
+    )
     distance: Distance = Field("cosine", description="euclidean: as in the released code")
     picture_weight: float = Field(1.0, ge=0, description="of a picture's triplets, in which captions compete")
     caption_weight: float = Field(1.5, ge=0, description="of a caption's triplets, in which pictures compete")
@@ -64,6 +70,7 @@ class EmbeddingNetwork(System):
 
     settings: EmbeddingNetworkSettings
     data: Path | None = None  # the folder that files named in settings may lie below; known when training begins
+    easy_steps: tuple[int, int] = 0, 0  # after how many steps triplets begin to turn hard, and in how many they do
 
     def prepare(self, dataset: Dataset, text: TextSettings) -> None:
         self.data = dataset.data
@@ -146,10 +153,16 @@ class EmbeddingNetwork(System):
 
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
         """`training.batch_size` counts pictures."""
+        return self.every_language(data, training, 0)
+
+    def every_language(self, data: TrainingData, training: TrainingSettings, align_epochs: float) -> Sampler:
         self.refuse_compact()
-        return EveryLanguageSampler(
-            data, training.batch_size, training.seed, self.settings.sentences, pool=training.length_pool
+        own = self.settings
+        sampler = EveryLanguageSampler(
+            data, training.batch_size, training.seed, own.sentences, align_epochs, training.length_pool
         )
+        self.easy_steps = sampler.align_steps, round(own.easy_epochs * sampler.stream.per_epoch)
+        return sampler
 
     def refuse_compact(self) -> None:
         if self.settings.compact:
@@ -160,7 +173,7 @@ class EmbeddingNetwork(System):
     def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
         ids, lengths, real = self.captions(data, batch)
         _, vectors = text_of(towers).read(ids, lengths)
-        return self.grounding(towers, towers.picture(data.features[batch.rows[0]]), vectors, real)
+        return self.grounding(towers, towers.picture(data.features[batch.rows[0]]), vectors, real, batch.step)
 
     def captions(self, data: TrainingData, batch: DeviceBatch) -> tuple[Tensor, Tensor, Tensor]:
         """Entries [languages, captions, longest], lengths [languages, captions], and which of them are there at all.
@@ -176,27 +189,40 @@ class EmbeddingNetwork(System):
             lines >= 0,
         )
 
-    def grounding(self, towers: Towers, seen: Tensor, vectors: Tensor, real: Tensor) -> Tensor:
+    def grounding(self, towers: Towers, seen: Tensor, vectors: Tensor, real: Tensor, step: Tensor) -> Tensor:
         """The losses of captions [languages, captions, d] with pictures [n, d] and with one another, and of the word
         table."""
         own, words = self.settings, text_of(towers).words
         with torch.autocast(vectors.device.type, enabled=False):  # in bf16 scores within .004 are one
-            total = self.matching(seen, vectors, real) + self.together(vectors, real, len(seen))
+            total = self.matching(seen, vectors, real, step) + self.together(vectors, real, len(seen))
             if words.start is not None and words.table is not None and own.pull_weight:
                 total = total + own.pull_weight * pull(words.table, words.start)
         return total
 
-    def matching(self, seen: Tensor, vectors: Tensor, real: Tensor) -> Tensor:
-        """Triplets of pictures [n, d] with the captions of each language, both ways."""
+    def matching(self, seen: Tensor, vectors: Tensor, real: Tensor, step: Tensor) -> Tensor:
+        """Triplets of pictures [n, d] with the captions of each language, both ways.
+
+        From weights drawn at random the most violated ones are cheapest where everything is alike, at the margin each,
+        and trainings rest there for long (on F8K-7 for up to all of 30 passes). Not so if all triplets count at first:
+        `easy_epochs`.
+        """
         own, n = self.settings, len(seen)
         of = torch.arange(real.shape[1], device=real.device) % n
         same = of[:, None] == torch.arange(n, device=real.device)  # [captions, pictures]
         there = real[:, :, None]
         apart = distances(vectors, seen, own.distance)  # [languages, captions, pictures]
         right, wrong = same & there, ~same & there
-        by_caption = worst_triplets(apart, right, wrong, own.margin, own.most_violated, 1)
-        by_picture = worst_triplets(apart.mT, right.mT, wrong.mT, own.margin, own.most_violated, own.sentences)
-        return own.caption_weight * by_caption + own.picture_weight * by_picture
+
+        def cost(most: int) -> Tensor:
+            by_caption = worst_triplets(apart, right, wrong, own.margin, most, 1)
+            by_picture = worst_triplets(apart.mT, right.mT, wrong.mT, own.margin, most, own.sentences)
+            return own.caption_weight * by_caption + own.picture_weight * by_picture
+
+        worst, (begin, turning) = cost(own.most_violated), self.easy_steps
+        if not turning:
+            return worst
+        hard = ((step - begin) / turning).clamp(0, 1)
+        return (1 - hard) * cost(own.sentences * real.shape[1]) + hard * worst
 
     def together(self, vectors: Tensor, real: Tensor, pictures: int) -> Tensor:
         """The neighbourhood constraints within languages and between them."""

@@ -70,8 +70,8 @@ class SMALR(HEM):
         masked = text.sentences(torch.where(hidden[..., None], towers.mask, words), lengths)
         with torch.autocast(words.device.type, enabled=False):
             total = total + self.guessing(masked, vectors, real, towers.complete_sentences)
-            total = total + own.masked_matching * self.matching(seen, masked, real)
-        return total + self.grounding(towers, seen, vectors, real)
+            total = total + own.masked_matching * self.matching(seen, masked, real, batch.step)
+        return total + self.grounding(towers, seen, vectors, real, batch.step)
 
     def guessing(self, masked: Tensor, whole: Tensor, real: Tensor, layer: nn.Linear) -> Tensor:
         """λ·L_mask of one way to see captions, [languages, captions, d]."""
