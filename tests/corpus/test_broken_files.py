@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from groundling.corpus import Corpus
-from groundling.corpus.formats import f8k7, flickr8k, karpathy, multi30k
+from groundling.corpus.formats import coco_three, f8k7, flickr8k, karpathy, multi30k
 from groundling.errors import UserError
 
 SIZES = {"train": 3, "dev": 2, "test": 2}
@@ -66,6 +66,26 @@ def karpathy_files() -> dict[str, list[str]]:
     return {"coco/dataset_coco.json": content.split("\n")}
 
 
+def coco_three_files() -> dict[str, list[str]]:
+    """What people wrote in three languages, as three groups released it, and the lists of a fourth."""
+    names = [f"COCO_val2014_{number:012d}" for number in range(len(PHOTOS))]
+    images = [
+        {"filepath": "val2014", "filename": f"{name}.jpg", "split": "test", "sentences": [{"raw": f"Café {name}"}]}
+        for name in names
+    ]
+    japanese = [{"image_id": number, "id": number, "caption": f"犬 {number}"} for number in range(len(PHOTOS))]
+    files = {
+        "coco/dataset_coco.json": {"images": images},
+        "yjcaptions/yjcaptions26k_clean.json": {"annotations": japanese},
+    }
+    return {
+        **{file: json.dumps(content, ensure_ascii=False, indent=1).split("\n") for file, content in files.items()},
+        "coco-cn/imageid.human-written-caption.txt": [f"{name}#0\t狗 {name}" for name in names],
+        "mule/coco/val.txt": [name for name, photo in zip(names, PHOTOS, strict=True) if photo.startswith("dev")],
+        "mule/coco/test.txt": [name for name, photo in zip(names, PHOTOS, strict=True) if photo.startswith("test")],
+    }
+
+
 LAYOUTS: dict[str, tuple[dict[str, list[str]], Reader]] = {
     "task1-tok": (multi30k_files(1, "tok"), lambda data: multi30k.read(data, task=1)),
     "task1-raw": (multi30k_files(1, "raw"), lambda data: multi30k.read(data, task=1, text="raw")),
@@ -74,6 +94,7 @@ LAYOUTS: dict[str, tuple[dict[str, list[str]], Reader]] = {
     "flickr8k": (flickr8k_files(), flickr8k.read),
     "f8k7": (f8k7_files(), f8k7.read),
     "coco": (karpathy_files(), lambda data: karpathy.read(data, "coco")),
+    "coco-three": (coco_three_files(), coco_three.read),
 }
 EVERY_FILE = [(layout, file) for layout, (files, _) in LAYOUTS.items() for file in files]
 ONE_OF_A_KIND = [  # task 2 has ten caption files for each split, all read alike
@@ -106,7 +127,10 @@ def assert_named(read: Reader, data: Path, name: str, *words: str) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_whole_files_are_read(tmp_path: Path, layout: str) -> None:
     corpus = written(tmp_path, layout)(tmp_path)
-    assert sorted(corpus.pictures.tolist()) == sorted(f"val2014/{x}" if layout == "coco" else x for x in PHOTOS)
+    if layout == "coco-three":
+        assert len(corpus) == 3 * len(PHOTOS)
+    else:
+        assert sorted(corpus.pictures.tolist()) == sorted(f"val2014/{x}" if layout == "coco" else x for x in PHOTOS)
     assert {split: row["pictures"] for split, row in corpus.counts().items()} == SIZES
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from groundling.corpus import storage
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import (
+    coco_three,
     esnli_ve,
     f8k7,
     f8k7_translations,
@@ -82,6 +83,11 @@ _ENTRIES = {
     ),
     "coco-karpathy": Entry(
         "123,287 photos, five captions in en, Karpathy's splits", "coco", lambda data: karpathy.read(data, "coco")
+    ),
+    "coco-three": Entry(
+        "123,287 photos, captions in en, of 20,341 in zh (COCO-CN), of some 26,000 in ja (YJ Captions)",
+        "coco/, coco-cn/ and yjcaptions",
+        coco_three.read,
     ),
     "snli-ve": Entry("565,286 statements in en about 31,783 Flickr30k photos, with labels", "snli-ve", snli_ve.read),
     "snli-ve-flickr8k": Entry(

@@ -1,6 +1,5 @@
 """Karpathy's JSON files with his splits of Flickr30k and COCO (Karpathy and Fei-Fei 2015), captions in English."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,7 @@ from groundling.corpus.formats import checks
 from groundling.corpus.formats.builder import Builder
 from groundling.corpus.formats.checks import BadRow
 from groundling.corpus.formats.precomputed import features_in
-from groundling.corpus.formats.text_lines import whole_text
+from groundling.corpus.formats.text_lines import first_file, whole_json
 from groundling.errors import UserError
 
 FILES = {"flickr30k": "dataset_flickr30k.json", "coco": "dataset_coco.json"}
@@ -21,8 +20,11 @@ def read(data: Path, dataset: str) -> Corpus:
 
     COCO's "restval" photos train, as in all papers since. Blank captions are left out and counted in `info`.
     """
-    path = _file(data, dataset)
-    content = _json(path)
+    path = file(data, dataset)
+    if path is None:
+        place = data / dataset / FILES[dataset]
+        raise UserError(f"{place}: no such file; unpack Karpathy's caption_datasets.zip there")
+    content = whole_json(path)
     images = content.get("images") if isinstance(content, dict) else None
     if not isinstance(images, list):
         raise UserError(f'{path}: no list "images"; is this one of Karpathy\'s dataset files?')
@@ -62,20 +64,9 @@ def _add(builder: Builder, image: Any) -> int:
     return sum(not text.strip() for text in texts)
 
 
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(whole_text(path))
-    except (ValueError, RecursionError) as error:
-        raise UserError(f"{path}: not valid JSON ({error}); fetch the file again") from None
-
-
-def _file(data: Path, dataset: str) -> Path:
-    name = FILES[dataset]
-    folders = (data / dataset, data / "karpathy", data)
-    for place in (folder / file for folder in folders for file in (name, f"{name}.gz")):
-        if place.is_file():
-            return place
-    raise UserError(f"{folders[0] / name}: no such file; unpack Karpathy's caption_datasets.zip there")
+def file(data: Path, dataset: str) -> Path | None:
+    """Where the JSON file of `dataset` lies, if it is there."""
+    return first_file((data / dataset, data / "karpathy", data), FILES[dataset])
 
 
 def _pictures(folder: Path, dataset: str) -> Path | None:

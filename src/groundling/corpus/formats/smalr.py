@@ -1,7 +1,7 @@
 """The corpora of SMALR (Burns et al. 2020): Multi30K and COCO with captions in ten languages.
 
-Four of Multi30K's languages come from people; the others, and what is missing to five captions, are translated by
-machine (`groundling corpus translate`), so that these corpora are folders which their user has made.
+Four of Multi30K's languages and three of COCO's come from people; the others, and what is missing to five captions, are
+translated by machine (`groundling corpus translate`), so that these corpora are folders which their user has made.
 """
 
 from dataclasses import replace
@@ -16,8 +16,7 @@ from groundling.errors import UserError
 HOW = {
     "multi30k": "groundling corpus translate multi30k-four --to en,de,fr,cs,zh,ja,ar,af,ko,ru --source …",
     "multi30k-both": "the same command as for smalr-multi30k and --test-too",
-    "coco": "groundling corpus build, from a table of the captions of COCO (en), COCO-CN (zh) and YJ Captions (ja), "
-    "then groundling corpus translate",
+    "coco": "groundling corpus translate coco-three --to en,de,fr,cs,zh,ja,ar,af,ko,ru --source …",
     "coco-both": "the same command as for smalr-coco and --test-too",
 }
 

@@ -1,11 +1,12 @@
 """Text files line by line, plain or gzipped, with the line number at hand for whoever has to name it."""
 
 import gzip
+import json
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from groundling.errors import UserError
 from groundling.progress import bar
@@ -43,6 +44,14 @@ def whole_text(path: Path) -> str:
         raise UserError(f"{path.name}:{line}: not UTF-8 text; save the file as UTF-8, or fetch it again") from None
 
 
+def whole_json(path: Path) -> Any:
+    """What a JSON file holds."""
+    try:
+        return json.loads(whole_text(path))
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path}: not valid JSON ({error}); fetch the file again") from None
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[IO[bytes], Callable[[], None]]]:
     """The bytes of a file, unpacked where it is gzipped, and what to call now and then to move the progress bar."""
@@ -78,6 +87,12 @@ def plain_or_gzipped(path: Path) -> Path:
     if packed.is_file():
         return packed
     raise UserError(f"{path}: no such file (nor {packed.name})")
+
+
+def first_file(folders: Iterable[Path], name: str) -> Path | None:
+    """The file `name`, plain or gzipped, in the first of these folders that has it; None where none has."""
+    places = (folder / file for folder in folders for file in (name, f"{name}.gz"))
+    return next((place for place in places if place.is_file()), None)
 
 
 def _decoded(path: Path, number: int, line: bytes) -> str:
