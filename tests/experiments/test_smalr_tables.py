@@ -139,10 +139,14 @@ def test_rows_train_what_the_paper_says(name: str, row: str) -> None:
 
 
 def test_how_the_published_sizes_are_trained() -> None:
-    for name, longest in (("smalr/table1", 60), ("smalr/table2", 40)):
+    for name, longest, pictures in (("smalr/table1", 60, 121_287), ("smalr/table2", 40, 29_000)):
         (mule, *_), (hem, *_), (liwe, *_) = (cells_of(name, row) for row in ("(10) MULE", "HEM", "(10) S-LIWE"))
         assert (mule.recipe.training.batch_size, mule.recipe.training.learning_rate) == (450, 1e-4)
         assert hem.recipe.training.learning_rate == 1e-3
+        one_pass = mule.recipe.training.validate_every
+        assert one_pass == pytest.approx(pictures / 450, rel=0.01)
+        assert mule.recipe.training.maximum_steps == 25 * one_pass
+        assert cells_of(name, "LA")[0].recipe.training.maximum_steps == 20 * one_pass
         assert mule.recipe.text.maximum_length == longest
         features = mule.recipe.features
         assert (features.backbone, features.size, features.crops) == ("hf:microsoft/resnet-152", 448, 10)
