@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundling.batches import EveryLanguageSampler, TrainingData
+from groundling.batches.stairs import stairs_of
 
 
 def data_of(counts: list[list[int]]) -> TrainingData:
@@ -94,6 +95,23 @@ def test_a_position_can_be_written_down(at: int) -> None:
     assert any(not np.array_equal(other.batch(step).rows, batches[step].rows) for step in range(12))
     with pytest.raises(ValueError, match="another sampler"):
         other.state = [1, 2]
+
+
+def test_stairs_are_those_of_the_captions_in_a_batch() -> None:
+    """Only where captions are read in their order; beside them a batch is what it is without stairs."""
+    data = data_of([[2, 1], [1, 3], [2, 2], [0, 4], [5, 5]] * 4)
+    plain, stepped = (EveryLanguageSampler(data, 10, 7, align_epochs=1, stairs=stairs) for stairs in (False, True))
+    for step in range(8):
+        one, other = plain.batch(step), stepped.batch(step)
+        assert np.array_equal(one.rows, other.rows)
+        assert one.stairs == ()
+        if step < 2:
+            assert (other.longest, other.stairs) == (one.longest, ())
+            continue
+        captions = other.rows[1:].flatten()
+        lengths = np.where(captions < 0, 1, data.lengths[captions])
+        assert other.stairs == stairs_of(lengths, 12)
+        assert one.longest <= other.longest == other.stairs[-1][0] <= 12
 
 
 def test_alignment_comes_first() -> None:

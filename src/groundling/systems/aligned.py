@@ -6,6 +6,8 @@ embeddings: neighbourhood constraints, and a classifier of languages behind a gr
 table frozen, these are learned first.
 """
 
+from typing import cast
+
 import torch
 from pydantic import Field, PositiveInt
 from torch import Tensor, nn
@@ -14,10 +16,10 @@ from groundling.batches import DeviceBatch, Sampler, TrainingData
 from groundling.objectives import language_guess, reversed_gradient, strength
 from groundling.settings import TrainingSettings
 from groundling.systems.base import Towers
-from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings, text_of
+from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 from groundling.text import Tokeniser
 from groundling.text.by_language import LanguageTokeniser
-from groundling.towers.universal import average
+from groundling.towers.universal import UniversalTower, average
 
 
 class AlignedSettings(EmbeddingNetworkSettings):
@@ -55,16 +57,18 @@ class Aligned(EmbeddingNetwork):
 
     def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
         self.steps = self.settings.adversary_steps or training.maximum_steps
-        return self.every_language(data, training, self.settings.align_epochs)
+        # Where one language is short another is long, and one GRU reads them all. Captions of one language are put
+        # together by length: EmbN and PAR. EmbN, with a GRU for each, would be spared a tenth of their words.
+        return self.every_language(data, training, self.settings.align_epochs, stairs=len(data.codes) > 1)
 
     def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
         """Of the kinds "align", the alignment of universal embeddings alone, and "every", all losses."""
         ids, lengths, real = self.captions(data, batch)
-        n = batch.rows.shape[1]
+        text, n = cast(UniversalTower, towers.text), batch.rows.shape[1]
         if batch.kind == "align":
-            averages = average(text_of(towers).words(ids, frozen=True), lengths)
+            averages = average(text.words(ids, frozen=True), lengths)
             return self.alignment(towers, averages, real, n, batch.step)
-        averages, vectors = text_of(towers).read(ids, lengths)
+        averages, vectors = text.read(ids, lengths, batch.stairs)
         seen = towers.picture(data.features[batch.rows[0]])
         grounding = self.grounding(towers, seen, vectors, real, batch.step)
         return grounding + self.alignment(towers, averages, real, n, batch.step)

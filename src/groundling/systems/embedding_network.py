@@ -155,11 +155,13 @@ class EmbeddingNetwork(System):
         """`training.batch_size` counts pictures."""
         return self.every_language(data, training, 0)
 
-    def every_language(self, data: TrainingData, training: TrainingSettings, align_epochs: float) -> Sampler:
+    def every_language(
+        self, data: TrainingData, training: TrainingSettings, align_epochs: float, stairs: bool = False
+    ) -> Sampler:
         self.refuse_compact()
         own = self.settings
         sampler = EveryLanguageSampler(
-            data, training.batch_size, training.seed, own.sentences, align_epochs, training.length_pool
+            data, training.batch_size, training.seed, own.sentences, align_epochs, training.length_pool, stairs
         )
         self.easy_steps = sampler.align_steps, round(own.easy_epochs * sampler.stream.per_epoch)
         return sampler
@@ -179,15 +181,12 @@ class EmbeddingNetwork(System):
         """Entries [languages, captions, longest], lengths [languages, captions], and which of them are there at all.
 
         Captions are those of all pictures, then all pictures' second ones, and so on: caption k is of picture k mod n.
-        In an empty place some other caption is read, which then takes part in nothing.
+        In an empty place the first word of some other caption is read, which then takes part in nothing.
         """
         lines = batch.rows[1:].unflatten(0, (-1, self.settings.sentences)).flatten(1)
         ids, lengths = data.captions(lines.clamp(min=0).flatten(), batch.longest)
-        return (
-            ids.unflatten(0, lines.shape),
-            lengths.clamp(max=batch.longest).unflatten(0, lines.shape),
-            lines >= 0,
-        )
+        real = lines >= 0
+        return ids.unflatten(0, lines.shape), torch.where(real, lengths.unflatten(0, lines.shape), 1), real
 
     def grounding(self, towers: Towers, seen: Tensor, vectors: Tensor, real: Tensor, step: Tensor) -> Tensor:
         """The losses of captions [languages, captions, d] with pictures [n, d] and with one another, and of the word

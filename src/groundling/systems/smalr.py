@@ -66,8 +66,9 @@ class SMALR(HEM):
         if batch.kind == "align":
             return total
         seen = towers.picture(data.features[batch.rows[0]])
-        vectors = text.sentences(words, lengths)
-        masked = text.sentences(torch.where(hidden[..., None], towers.mask, words), lengths)
+        both = torch.stack([words, torch.where(hidden[..., None], towers.mask, words)])
+        twice = tuple((end, 2 * count) for end, count in batch.stairs)
+        vectors, masked = text.sentences(both, lengths.expand(2, *lengths.shape), twice)
         with torch.autocast(words.device.type, enabled=False):
             total = total + self.guessing(masked, vectors, real, towers.complete_sentences)
             total = total + own.masked_matching * self.matching(seen, masked, real, batch.step)

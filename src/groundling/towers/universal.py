@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from groundling.towers.hybrid import HybridWords
+from groundling.towers.stairs import Stairs, climb
 
 
 class UniversalWords(HybridWords):
@@ -26,13 +27,17 @@ def average(words: Tensor, lengths: Tensor) -> Tensor:
     return (words.float() * real[..., None]).sum(dim=-2) / lengths[..., None]
 
 
-def last_state(recurrent: nn.Module, project: nn.Module, words: Tensor, lengths: Tensor) -> Tensor:
+def last_state(recurrent: nn.Module, project: nn.Module, words: Tensor, lengths: Tensor, stairs: Stairs = ()) -> Tensor:
     """[captions, longest, universal] → GRU → its state at the last real word → linear → unit vectors.
 
-    A forward state never sees what comes after it, so that padding cannot change a caption.
+    A forward state never sees what comes after it, so that padding cannot change a caption. With stairs, most of it is
+    not read either.
     """
-    states, _ = recurrent(words)
-    last = states[torch.arange(len(words), device=words.device), lengths - 1]
+    if stairs:
+        last = climb(recurrent, words, lengths, stairs)
+    else:
+        states, _ = recurrent(words)
+        last = states[torch.arange(len(words), device=words.device), lengths - 1]
     return normalize(project(last).float(), dim=-1)
 
 
@@ -49,15 +54,16 @@ class UniversalTower(nn.Module):
         """[captions, longest] rows of the table and [captions] lengths, of any languages → [captions, dimensions]"""
         return last_state(self.recurrent, self.project, self.words(ids), lengths)
 
-    def read(self, ids: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def read(self, ids: Tensor, lengths: Tensor, stairs: Stairs = ()) -> tuple[Tensor, Tensor]:
         """[languages, captions, longest] → the mean of the universal embeddings of its words, and the vector of each
         caption, [languages, captions, …]."""
         words = self.words(ids)
-        return average(words, lengths), self.sentences(words, lengths)
+        return average(words, lengths), self.sentences(words, lengths, stairs)
 
-    def sentences(self, words: Tensor, lengths: Tensor) -> Tensor:
-        """[languages, captions, longest, universal] → [languages, captions, dimensions]"""
-        vectors = last_state(self.recurrent, self.project, words.flatten(end_dim=1), lengths.flatten())
+    def sentences(self, words: Tensor, lengths: Tensor, stairs: Stairs = ()) -> Tensor:
+        """[…, longest, universal] and […] lengths → […, dimensions], for captions in any number of dimensions."""
+        flat = words.flatten(end_dim=-3)
+        vectors = last_state(self.recurrent, self.project, flat, lengths.flatten(), stairs)
         return vectors.unflatten(0, lengths.shape)
 
 

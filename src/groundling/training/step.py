@@ -39,7 +39,7 @@ class EagerStep:
     def compute(self, batch: Batch, rows: Tensor) -> Tensor:
         """From rows on the device to updated weights; gradients must be absent."""
         with autocast(self.device, self.precision):
-            placed = DeviceBatch(batch.kind, rows, batch.longest, self.step)
+            placed = DeviceBatch(batch.kind, rows, batch.longest, self.step, batch.stairs)
             loss = self.system.loss(self.towers, self.data, placed)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.towers.parameters(), self.clip)
@@ -48,10 +48,10 @@ class EagerStep:
 
 
 class GraphStep:
-    """The same step recorded once per kind and length of batch as a CUDA graph, then replayed.
+    """The same step recorded once per kind, length and stairs of batch as a CUDA graph, then replayed.
 
     A small recurrent model spends most of an eager step launching kernels; a replay launches all of them at once. The
-    first batch of a kind and length runs eagerly (it warms up the libraries), the second is recorded, all later ones
+    first batch of such a kind runs eagerly (it warms up the libraries), the second is recorded, all later ones
     are replayed from the same buffers. Gradients are made anew in every step, as in the plain one: what a batch does
     not touch, such as pictures in a batch of caption pairs, has none and stays as it is.
     """
@@ -64,7 +64,7 @@ class GraphStep:
         self.stream = torch.cuda.Stream()
 
     def __call__(self, batch: Batch, step: int) -> Tensor:
-        key = (batch.kind, batch.longest, *batch.rows.shape)
+        key = (batch.kind, batch.longest, batch.stairs, *batch.rows.shape)
         host = torch.from_numpy(batch.rows)
         self.eager.step.fill_(step)
         if key not in self.seen:
