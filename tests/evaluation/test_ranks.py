@@ -68,6 +68,15 @@ def threads() -> Iterator[None]:
     torch.set_num_threads(before)
 
 
+@pytest.fixture
+def careless_products() -> Iterator[None]:
+    """Float32 products in TF32 on a GPU and in bfloat16 on a CPU, as a training may have set."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    yield
+    torch.set_float32_matmul_precision(before)
+
+
 def test_worked_by_hand() -> None:
     pictures = np.array([[1, 0], [0, 1], [1, 1]])
     captions = np.array([[2, 0], [1, 3], [0, 1], [1, -1]])
@@ -250,19 +259,15 @@ class Watched(Dot):
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_settings_of_training_neither_matter_nor_change(threads: None, count: int) -> None:
+def test_settings_of_training_neither_matter_nor_change(threads: None, careless_products: None, count: int) -> None:
     pictures, captions, owners = unit(200, 256, seed=15), unit(400, 256, seed=16), np.arange(400) // 2
     torch.set_num_threads(count)
-    before, score = torch.get_float32_matmul_precision(), Watched()
-    try:
-        torch.set_float32_matmul_precision("medium")
-        with torch.autocast("cpu", dtype=torch.bfloat16):
-            learning = torch.tensor(pictures, requires_grad=True)
-            found = ranks(learning, torch.tensor(captions), owners, score=score, tile=(64, 64))
-            assert torch.is_autocast_enabled("cpu")
-        assert torch.get_float32_matmul_precision() == "medium"
-    finally:
-        torch.set_float32_matmul_precision(before)
+    score = Watched()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        learning = torch.tensor(pictures, requires_grad=True)
+        found = ranks(learning, torch.tensor(captions), owners, score=score, tile=(64, 64))
+        assert torch.is_autocast_enabled("cpu")
+    assert torch.get_float32_matmul_precision() == "medium"
     assert score.seen == {(torch.float32, False, "ieee", "ieee")}
     assert torch.is_grad_enabled()
     with ThreadPoolExecutor(1) as later:
@@ -319,13 +324,12 @@ def test_another_score_is_ranked_by_the_same_code() -> None:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_gpu_equals_float64(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gpu_equals_float64(careless_products: None) -> None:
     pictures, captions = unit(3000, 512, seed=20), unit(9000, 512, seed=21)
     pictures[100:200] = pictures[:100]
     captions[:1000] = captions[0]
     owners = np.arange(9000) // 3
     expected = whole_matrix(pictures, captions, owners)
-    monkeypatch.setattr(torch.backends.cuda.matmul, "allow_tf32", True)
     on_gpu = torch.tensor(pictures, device="cuda"), torch.tensor(captions, device="cuda")
     for tile in (None, (500, 700)):
         assert_equal(ranks(*on_gpu, owners, tile=tile), expected)

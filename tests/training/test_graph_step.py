@@ -101,16 +101,16 @@ def test_bf16_steps_stay_near_float32_ones(name: str) -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_twenty_recorded_steps_equal_plain_ones(name: str) -> None:
-    device = torch.device("cuda")
+    device, settings = torch.device("cuda"), TrainingSettings(batch_size=32, learning_rate=1e-3)
     system, tokeniser, data = prepared(name, device)
     ends = []
     for recorded in (False, True):
         torch.manual_seed(0)
         towers = system.towers(tokeniser, data.features.shape[1]).to(device).train()
-        optimiser = make_optimiser(towers, 1e-3, 0.0, device)
+        optimiser = make_optimiser(towers, settings, device)
         eager = EagerStep(system, towers, data, optimiser, 2.0, "float32")
         step: Step = GraphStep(eager) if recorded else eager
-        sampler = system.sampler(data, TrainingSettings(batch_size=32))
+        sampler = system.sampler(data, settings)
         losses = [float(step(sampler.batch(number), number)) for number in range(20)]
         with torch.inference_mode():  # in evaluation mode, so that running statistics are compared too
             rows = torch.arange(len(data.lengths), device=device)
