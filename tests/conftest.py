@@ -1,5 +1,7 @@
 """A tiny grounded world: pictures are mixtures of a few things, captions name the things in two languages."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -60,6 +62,14 @@ def make_recipe(**changes: object) -> Recipe:
     if values["system"]["name"] != "lessons":  # type: ignore[index]
         values["system"].pop("caption_pairs_after", None)  # type: ignore[attr-defined]
     return check(Recipe, values, "test")
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Of what is kept between runs, nothing is left by or for anybody else."""
+    folder = tmp_path / "cache"
+    monkeypatch.setenv("GROUNDLING_CACHE", str(folder))
+    return folder
 
 
 @pytest.fixture(scope="session")

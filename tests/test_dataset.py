@@ -69,11 +69,8 @@ def test_loaded_features_are_matched_by_the_name_of_the_picture(tmp_path: Path) 
         Dataset.load(CorpusSettings(name=str(tmp_path / "corpus"), languages=["dee"]), features)
 
 
-def test_pictures_that_cannot_be_read_leave_corpus_and_features(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pictures_that_cannot_be_read_leave_corpus_and_features(tmp_path: Path, own_cache: Path) -> None:
     """A file that was lost after the corpus was built takes its captions with it; the rest stays matched."""
-    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "cache"))
     corpus = replace(numbered().corpus, root=tmp_path)
     for number, name in enumerate(corpus.pictures):
         Image.new("RGB", (40, 40), (50 * number, 255 - 50 * number, 90)).save(tmp_path / name, "png")

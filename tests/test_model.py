@@ -81,10 +81,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return paths
 
 
-def test_scores_are_cosines_of_texts_and_picture_files(
-    tmp_path: Path, pictures: list[Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "cache"))
+def test_scores_are_cosines_of_texts_and_picture_files(tmp_path: Path, pictures: list[Path], own_cache: Path) -> None:
     world = make_world()
     wide = np.random.default_rng(0).standard_normal((150, 1280)).astype(np.float32)  # as many as the backbone gives
     recipe = make_recipe(features={"size": 32}, training={"maximum_steps": 5})

@@ -207,15 +207,14 @@ def test_preparing_trains_nothing(loaded: Dataset, trained: list[Path], tmp_path
 
 
 def test_preparing_makes_word_vectors_that_are_found_without_gensim(
-    loaded: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    loaded: Dataset, tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("gensim")
-    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "cache"))
     sizes = {"dimensions": 8, "word_dimensions": 6, "universal_dimensions": 8, "state_dimensions": 8}
     base = {**BASE, "system": {"name": "mule", **sizes, "picture_dimensions": 8, "align_epochs": 0.5}}
     table = table_of(PLAIN, base=base)
     run_cells(list(cells(table)), tmp_path / "out", None, "cpu", only_prepare=True)
-    for path in (tmp_path / "cache" / "words").glob("*"):
+    for path in (own_cache / "words").glob("*"):
         if not path.name.startswith("seen-"):
             path.unlink()  # what is not taken along
     monkeypatch.setitem(__import__("sys").modules, "gensim", None)

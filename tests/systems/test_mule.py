@@ -182,9 +182,8 @@ def test_the_adversary_grows_with_the_steps_of_the_training() -> None:
         assert loss(system, towers, data, ROWS, "align") > before  # harder to guess
 
 
-def test_word_vectors_are_pulled_to_where_they_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_word_vectors_are_pulled_to_where_they_began(own_cache: Path) -> None:
     pytest.importorskip("gensim")
-    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path))
     system = made("mule", vectors="captions", pull_weight=0.5)
     towers, data = small_data(system)
     towers.eval()

@@ -39,15 +39,11 @@ QUICK: dict[str, Any] = {
 }
 OWN = {"own_words": 4, "own_dimensions": 6}
 NAMES = ["la", "hem", "smalr"]
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def settings_of(name: str, **changes: Any) -> dict[str, Any]:
     return {"name": name, **QUICK, **({} if name == "la" else OWN), **changes}
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "cache"))
 
 
 def tokeniser_of(system: System, world: Dataset) -> LanguageTokeniser:

@@ -72,14 +72,13 @@ def test_first_computed_then_found(paths: list[Path], tmp_path: Path, monkeypatc
     assert again.vectors.dtype == np.float32
 
 
-def test_default_place_and_preprocessing(paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "home"))
+def test_default_place_and_preprocessing(paths: list[Path], own_cache: Path) -> None:
     backbone, network = tiny()
     extract(paths, backbone)
-    assert len(list((tmp_path / "home" / "features").glob("tiny-8-????????/*.safetensors"))) == 1
+    assert len(list((own_cache / "features").glob("tiny-8-????????/*.safetensors"))) == 1
     extract(paths, backbone, Preprocessing(8))
     assert network.seen == 20
-    shutil.rmtree(tmp_path / "home")
+    shutil.rmtree(own_cache)
     extract(paths, backbone)
     assert network.seen == 40
 

@@ -104,9 +104,8 @@ def test_saved_and_loaded_it_reads_the_same(texts: list[str], subwords: bool) ->
     assert one.spellings.max(initial=0) < tokeniser.size
 
 
-def test_vectors_of_captions_are_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vectors_of_captions_are_trained_once(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("gensim")
-    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path))
     settings = training.WordSettings(dimensions=4, epochs=1, buckets=100, minimum_count=1)
     captions = [["dog", "cat"], ["cat", "house"]]
     first = training.trained(captions, settings)

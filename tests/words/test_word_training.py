@@ -79,10 +79,9 @@ def test_nothing_to_train_on() -> None:
 
 
 def test_words_of_captions_alone_are_kept_small_and_found_without_gensim(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every word that the captions have, the rare ones from their pieces, as near as float16 comes."""
-    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path))
     captions = [["dog", "runs", "fast"], ["dog", "sleeps"], ["dogs", "run", "fast"]] * 5 + [["sheepdog", "barks"]]
     settings = training.WordSettings(dimensions=4, epochs=2, buckets=500)
     whole, seen = training.trained(captions, settings), training.trained_words(captions, settings)
@@ -91,7 +90,7 @@ def test_words_of_captions_alone_are_kept_small_and_found_without_gensim(
     assert "sheepdog" not in whole.rows
     for word in seen.words:
         assert np.allclose(seen.vector(word), whole.vector(word), atol=1e-3, rtol=1e-3)
-    for path in (tmp_path / "words").iterdir():
+    for path in (own_cache / "words").iterdir():
         if not path.name.startswith("seen-"):
             path.unlink()
     monkeypatch.setattr(training, "train", lambda *arguments: pytest.fail("trained again"))
