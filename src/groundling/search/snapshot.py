@@ -7,19 +7,7 @@ from typing import Any
 from groundling import hub
 from groundling.errors import UserError
 
-PATTERNS = (
-    "*config*.json",
-    "modules.json",
-    "*.safetensors",
-    "*.safetensors.index.json",
-    "tokenizer.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.json",
-    "vocab.txt",
-    "merges.txt",
-    "*.model",
-)
+PATTERNS = ("*config*.json", "modules.json", *hub.WEIGHTS, *hub.TOKENISER)
 FILES = (*PATTERNS, *(f"*/{pattern}" for pattern in PATTERNS))  # sentence-transformers has a folder for each part
 WHAT = "pretrained model"
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize, relu
 
-from groundling.towers.verdict import CLASSES
+from groundling.towers.verdict import classifier
 
 
 class CellTower(nn.Module):
@@ -36,10 +36,7 @@ class CellTower(nn.Module):
 
 
 class CellVerdictHead(nn.Module):
-    """Sentence → questions; each question ∘ each cell → a few answers; sentence and all answers → hidden → hidden → 3.
-
-    Batch norm and dropout as in the published head.
-    """
+    """Sentence → questions; each question ∘ each cell → a few answers; sentence and all answers → classifier."""
 
     def __init__(
         self,
@@ -58,18 +55,7 @@ class CellVerdictHead(nn.Module):
         self.ask = nn.Linear(dimensions, questions * cell_dimensions)
         self.shift = nn.Linear(dimensions, questions * cell_dimensions)
         self.answer = nn.Linear(cell_dimensions, answers)
-        joined = dimensions + cells * questions * answers
-        self.layers = nn.Sequential(
-            nn.BatchNorm1d(joined),
-            nn.Dropout(dropout),
-            nn.Linear(joined, hidden),
-            nn.ReLU(),
-            nn.Linear(hidden, hidden),
-            nn.ReLU(),
-            nn.BatchNorm1d(hidden),
-            nn.Dropout(dropout),
-            nn.Linear(hidden, CLASSES),
-        )
+        self.layers = classifier(dimensions + cells * questions * answers, hidden, dropout)
 
     def forward(self, sentences: Tensor, pictures: Tensor) -> Tensor:
         """[n, dimensions] and [n, cells · cell dimensions], row by row → [n, 3] logits"""

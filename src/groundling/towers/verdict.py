@@ -11,26 +11,28 @@ from torch.nn.functional import normalize
 CLASSES = 3  # in the order of `corpus.entailment.LABELS`
 
 
-class VerdictHead(nn.Module):
-    """Unit vectors → dropout → [h, p, |h − p|, h∘p] → batch norm → dropout → hidden → hidden → batch norm → 3.
+def classifier(dimensions: int, hidden: int, dropout: float) -> nn.Sequential:
+    """Batch norm → dropout → hidden → hidden → batch norm → dropout → 3, with ReLU after both hidden layers."""
+    return nn.Sequential(
+        nn.BatchNorm1d(dimensions),
+        nn.Dropout(dropout),
+        nn.Linear(dimensions, hidden),
+        nn.ReLU(),
+        nn.Linear(hidden, hidden),
+        nn.ReLU(),
+        nn.BatchNorm1d(hidden),
+        nn.Dropout(dropout),
+        nn.Linear(hidden, CLASSES),
+    )
 
-    ReLU after both hidden layers, dropout before the last one.
-    """
+
+class VerdictHead(nn.Module):
+    """Unit vectors → dropout → [h, p, |h − p|, h∘p] → classifier."""
 
     def __init__(self, dimensions: int, hidden: int = 128, dropout: float = 0.1) -> None:
         super().__init__()
         self.dropout = nn.Dropout(dropout)
-        self.layers = nn.Sequential(
-            nn.BatchNorm1d(4 * dimensions),
-            nn.Dropout(dropout),
-            nn.Linear(4 * dimensions, hidden),
-            nn.ReLU(),
-            nn.Linear(hidden, hidden),
-            nn.ReLU(),
-            nn.BatchNorm1d(hidden),
-            nn.Dropout(dropout),
-            nn.Linear(hidden, CLASSES),
-        )
+        self.layers = classifier(4 * dimensions, hidden, dropout)
 
     def forward(self, sentences: Tensor, pictures: Tensor) -> Tensor:
         """[n, dimensions] each, row by row → [n, 3] logits"""

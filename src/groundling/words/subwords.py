@@ -20,18 +20,6 @@ _PRIME, _START, _MASK = 16777619, 2166136261, 0xFFFFFFFF
 _SIGNED = [byte if byte < 128 else byte | 0xFFFFFF00 for byte in range(256)]
 
 
-def fnv1a(piece: bytes) -> int:
-    """FastText's hash of a piece: 32-bit FNV-1a with sign-extended bytes.
-
-    >>> fnv1a(b"a"), fnv1a("ä".encode())
-    (3826002220, 939155682)
-    """
-    value = _START
-    for byte in piece:
-        value = ((value ^ _SIGNED[byte]) * _PRIME) & _MASK
-    return value
-
-
 def piece_hashes(word: str, shortest: int, longest: int) -> list[int]:
     """Hashes of all pieces of `<word>`, in fastText's order: by first letter, then by length.
 
