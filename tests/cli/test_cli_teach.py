@@ -1,10 +1,8 @@
 """groundling teach: a language is added to a run from a file of sentence pairs."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import commands
@@ -18,6 +16,7 @@ from conftest import ENGLISH, GERMAN
 from groundling.corpus import storage
 from groundling.model import Model
 from judged_world import make_judged
+from power_cut import kill_9
 
 own_ground = commands.own_ground  # each test in a folder of its own
 world_files = commands.world_files
@@ -151,10 +150,7 @@ def test_kill_9_then_resume_gives_the_same_student(teacher: Path, own_ground: Pa
     command = [sys.executable, "-c", hurry, *lesson, "--out", "killed"]
     environment = {**os.environ, "PYTHONPATH": str(Path(groundling.__file__).parent.parent)}
     child = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    while child.poll() is None and not (own_ground / "killed/checkpoint.safetensors").exists():
-        time.sleep(0.01)
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
+    kill_9(child, (own_ground / "killed/checkpoint.safetensors").exists)
     assert not (own_ground / "killed/taught.json").exists()
     said = call(*lesson, "--out", "killed", "--resume", "--json").json
     assert said["after"]["matching"] == call(*lesson, "--out", "whole", "--resume", "--json").json["after"]["matching"]

@@ -2,9 +2,7 @@
 
 import importlib.util
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -19,6 +17,7 @@ from groundling.corpus.builtin import emoji_drawing
 from groundling.corpus.builtin.emoji_drawing import ARTISTS, draw_concepts
 from groundling.corpus.builtin.emoji_names import key_of
 from groundling.errors import UserError
+from power_cut import kill_9
 
 FEW = [(artist, key_of(each)) for artist in ARTISTS for each in ("🐶", "🍉", "🇩🇪", "4⃣", "❤", "🏴‍☠")]
 
@@ -130,11 +129,7 @@ def test_killed_build_leaves_whole_pictures_and_goes_on(tmp_path: Path) -> None:
     assert build.stdin
     json.dump(many, build.stdin)
     build.stdin.close()
-    while len(list(tmp_path.glob("openmoji/*.png"))) < 40:
-        assert build.poll() is None
-        time.sleep(0.01)
-    os.kill(build.pid, signal.SIGKILL)
-    build.wait()
+    kill_9(build, lambda: len(list(tmp_path.glob("openmoji/*.png"))) >= 40)
     settled = -1  # its processes notice that it is gone
     while settled != (settled := len(list(tmp_path.glob("openmoji/*.png")))):
         time.sleep(0.3)

@@ -1,11 +1,8 @@
 """The scenes corpus as a whole: balance, what is held out, pictures that survive an interruption."""
 
 import hashlib
-import os
-import signal
 import subprocess
 import sys
-import time
 from collections import Counter, defaultdict
 from pathlib import Path
 
@@ -23,6 +20,7 @@ from groundling.corpus.builtin.scenes_world import COLOURS, KINDS, SIZES, Item
 from groundling.corpus.entailment import LABELS
 from groundling.corpus.text_only import text_only
 from groundling.errors import UserError
+from power_cut import kill_9
 
 
 @pytest.fixture(scope="session")
@@ -173,11 +171,7 @@ def test_killed_build_leaves_whole_pictures_and_goes_on(tmp_path: Path) -> None:
         "import sys, pathlib; from groundling.corpus.builtin import scenes;scenes.build(pathlib.Path(sys.argv[1]), 600)"
     )
     build = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)])
-    while len(list(tmp_path.rglob("*.png"))) < 30:
-        assert build.poll() is None
-        time.sleep(0.005)
-    os.kill(build.pid, signal.SIGKILL)
-    build.wait()
+    kill_9(build, lambda: len(list(tmp_path.rglob("*.png"))) >= 30)
     left = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.png")}
     assert 30 <= len(left) < 600
     for path in left:

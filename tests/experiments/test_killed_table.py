@@ -1,18 +1,16 @@
 """A table whose process is killed, at any moment and more than once, ends in the numbers of one that was not."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import small_tables
 from small_tables import make_table, on_disk, run_table
 
 import groundling
+from power_cut import kill_9_at_any_moment
 
 forget_datasets = small_tables.forget_datasets
 
@@ -53,18 +51,11 @@ def test_kill_9_in_the_middle_of_a_table_then_going_on_gives_the_same_numbers(tm
     here = Path(__file__).parent
     command = [sys.executable, "-c", CHILD, str(tmp_path), str(here), str(here.parent)]
     environment = {**os.environ, "PYTHONPATH": str(Path(groundling.__file__).parent.parent)}
-    draw, kills = np.random.default_rng(), 0
-    for _ in range(2):
-        child = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        before = progress_of(tmp_path / "killed")
-        while child.poll() is None and progress_of(tmp_path / "killed") <= before:
-            time.sleep(0.005)
-        time.sleep(float(draw.uniform(0, 0.1)))
-        if child.poll() is None:
-            os.kill(child.pid, signal.SIGKILL)
-            kills += 1
-        child.wait()
-    assert kills >= 1
+    kill_9_at_any_moment(
+        lambda: subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL),
+        lambda: progress_of(tmp_path / "killed"),
+        times=2,
+    )
     after = run_table(table, tmp_path / "killed")
     for folder, result in whole.items():
         assert after[folder]["languages"] == result["languages"]

@@ -4,10 +4,8 @@ import hashlib
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from groundling.export.write import export_run
 from groundling.model import Model
 from groundling.run import Run
 from groundling.search import Index, index_pictures
+from power_cut import kill_9
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -273,13 +272,7 @@ def test_a_killed_export_leaves_no_folder_and_can_be_made_again(
         [sys.executable, "-c", KILLED, blind.folder, target, reached],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (SOURCE, here, here.parent)))},
     )
-    deadline = time.monotonic() + 120
-    while not reached.exists():
-        assert child.poll() is None, "the export ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    child.send_signal(signal.SIGKILL)
-    child.wait()
+    kill_9(child, reached.exists)
     assert not target.exists()
     with pytest.raises(SystemExit) as ended:
         main(["--quiet", "export", str(blind.folder), "--onnx", str(target), "--json"])

@@ -1,10 +1,8 @@
 """Building, going on after a kill, and updating: nothing is encoded twice, nothing is lost, nothing is left behind."""
 
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import colours
@@ -16,6 +14,7 @@ import groundling
 from groundling.errors import UserError
 from groundling.search import Index, index_captions, index_pictures
 from groundling.search.lock import only_builder
+from power_cut import kill_9
 
 pytest.importorskip("faiss")
 
@@ -67,13 +66,7 @@ def start(*arguments: object) -> "subprocess.Popen[bytes]":
 
 
 def kill_after(process: "subprocess.Popen[bytes]", log: Path, lines: int) -> None:
-    deadline = time.monotonic() + 60
-    while not log.exists() or log.read_bytes().count(b"\n") < lines:
-        assert process.poll() is None, "the build ended before it could be killed"
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    kill_9(process, lambda: log.exists() and log.read_bytes().count(b"\n") >= lines)
 
 
 def test_a_killed_build_loses_at_most_the_picture_in_hand_of_each_core(toy: Toy, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from groundling.training import loop, train
 from groundling.training.metrics import read_metrics
 from groundling.training.validation import VerdictValidation, classes_of, validation
 from judged_world import judging_recipe, make_judged
-from power_cut import power_cut
+from power_cut import assert_goes_on_exactly
 
 CPU = torch.device("cpu")
 ONE = TextSettings(minimum_count=1)
@@ -184,16 +184,8 @@ def test_it_can_stop_when_the_loss_first_rises(world: Dataset, tmp_path: Path) -
 
 @pytest.mark.parametrize("kind", ["characters", "cells"])
 def test_a_stopped_training_goes_on_exactly(kind: str, world: Dataset, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(loop, "LOG_EVERY", 15)
     recipe = judging_recipe({"maximum_steps": 50}, **KINDS[kind])
-    whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    with power_cut(monkeypatch):
-        train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
-    torch.manual_seed(999)
-    resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
-    one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
-    assert all(torch.equal(one[name], other[name]) for name in one)
-    assert read_metrics(whole.metrics_file) == read_metrics(resumed.metrics_file)
+    assert_goes_on_exactly(recipe, world, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(

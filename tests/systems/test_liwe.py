@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
 from conftest import make_recipe
@@ -24,8 +23,8 @@ from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import System, Towers
 from groundling.systems.liwe import LIWESettings
 from groundling.text import CharacterTokeniser
-from groundling.training import loop, train
-from power_cut import power_cut
+from groundling.training import train
+from power_cut import assert_goes_on_exactly
 
 SMALL: dict[str, Any] = {"dimensions": 24, "word_dimensions": 12}
 LIWE: dict[str, Any] = {"name": "liwe", "character_dimensions": 6, "layers": [32, 16], **SMALL}
@@ -207,16 +206,8 @@ def test_a_stopped_training_goes_on_exactly(
     name: str, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The hardness of the loss, the statistics of the words and the place in the data are all part of it."""
-    monkeypatch.setattr(loop, "LOG_EVERY", 15)
     recipe = make_recipe(system=VARIANTS[name], training={"maximum_steps": 60})
-    whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    with power_cut(monkeypatch, after=2):
-        train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
-    torch.manual_seed(999)
-    resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
-    one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
-    assert one.keys() == other.keys()
-    assert all(torch.equal(one[key], other[key]) for key in one)
+    assert_goes_on_exactly(recipe, world, tmp_path, monkeypatch, after=2)
 
 
 @pytest.mark.parametrize("name", VARIANTS)

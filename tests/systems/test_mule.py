@@ -22,10 +22,9 @@ from groundling.model import Model
 from groundling.objectives import distances, neighbourhood, worst_triplets
 from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import System, Towers
-from groundling.training import loop, train
-from groundling.training.metrics import read_metrics
+from groundling.training import train
 from groundling.words import WordVectors, storage
-from power_cut import power_cut
+from power_cut import assert_goes_on_exactly
 
 SIZES = {
     "dimensions": 16,
@@ -241,7 +240,6 @@ def test_a_stopped_training_goes_on_exactly(
 ) -> None:
     """Stopped after 15 steps, before alignment ends at step 21; dropout goes on where it was, and words are pulled to
     where they began."""
-    monkeypatch.setattr(loop, "LOG_EVERY", 15)
     for code, words in (("de", GERMAN), ("en", ENGLISH)):
         matrix = np.random.default_rng(0).standard_normal((10, 7)).astype(np.float32)
         storage.write(tmp_path / f"{code}.safetensors", WordVectors(tuple(words), matrix))
@@ -249,15 +247,8 @@ def test_a_stopped_training_goes_on_exactly(
     if name == "mule":
         system["align_epochs"] = 7
     recipe = make_recipe(system=system, training={**FAST, "maximum_steps": 45})
-    whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    with power_cut(monkeypatch):
-        train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
-    resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
-    one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
-    assert one.keys() == other.keys()
-    assert all(torch.equal(one[key], other[key]) for key in one)
-    assert read_metrics(whole.metrics_file) == read_metrics(resumed.metrics_file)
-    assert one["text.words.table"].shape == (23, 7)  # a file's vectors have their own size
+    resumed = assert_goes_on_exactly(recipe, world, tmp_path, monkeypatch)
+    assert load_file(resumed.weights_file)["text.words.table"].shape == (23, 7)  # a file's vectors have their own size
     assert Model.load(resumed.folder).encode_text(["hund"], "de").shape == (1, 24)
 
 

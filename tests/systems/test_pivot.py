@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from conftest import make_recipe, make_world
@@ -22,9 +21,9 @@ from groundling.evaluation.models import evaluate_model
 from groundling.model import Model
 from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import System, Towers
-from groundling.training import loop, train
+from groundling.training import train
 from groundling.training.metrics import read_metrics
-from power_cut import power_cut
+from power_cut import assert_goes_on_exactly
 
 CAPTIONS = [
     (0, "en", "dog"),
@@ -325,17 +324,9 @@ def test_it_learns_the_world_in_both_languages(system: str, world: Dataset, tmp_
 def test_a_stopped_training_goes_on_exactly(
     similarity: str, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loop, "LOG_EVERY", 15)
     system = {"name": "parallel", "similarity": similarity, "dimensions": 24, "word_dimensions": 12}
     recipe = make_recipe(system=system, training={"maximum_steps": 60})
-    whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    with power_cut(monkeypatch):
-        train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
-    resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
-    one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
-    assert one.keys() == other.keys()
-    assert all(torch.equal(one[key], other[key]) for key in one)
-    assert read_metrics(whole.metrics_file) == read_metrics(resumed.metrics_file)
+    assert_goes_on_exactly(recipe, world, tmp_path, monkeypatch)
 
 
 def test_a_model_of_the_order_scores_and_shows_examples_by_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

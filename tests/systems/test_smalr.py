@@ -1,12 +1,12 @@
 """LA, HEM and SMALR: words assigned before training, the loss put together by hand, and what they learn."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
 from conftest import ENGLISH, GERMAN, make_recipe, make_world
@@ -24,9 +24,8 @@ from groundling.systems import System, Towers, hybrid, latent_words, smalr
 from groundling.systems.latent_words import LatentSettings, Pretraining, caption_loss, learn
 from groundling.text.by_language import LanguageTokeniser
 from groundling.towers.latent import LatentVocabulary
-from groundling.training import loop, train
-from groundling.training.metrics import read_metrics
-from power_cut import power_cut
+from groundling.training import train
+from power_cut import assert_goes_on_exactly
 
 QUICK: dict[str, Any] = {
     "dimensions": 24,
@@ -213,18 +212,10 @@ def test_a_stopped_training_goes_on_exactly(
     name: str, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the tokens it began with, though they could not be learned again; masks go on where they were."""
-    monkeypatch.setattr(loop, "LOG_EVERY", 15)
     system = settings_of(name, align_epochs=7)
     recipe = make_recipe(system=system, training={"maximum_steps": 45, "learning_rate": 1e-2})
-    whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    with power_cut(monkeypatch):
-        train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
-    monkeypatch.setattr(hybrid, "assign", None)
-    resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
-    one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
-    assert one.keys() == other.keys()
-    assert all(torch.equal(one[key], other[key]) for key in one)
-    assert read_metrics(whole.metrics_file) == read_metrics(resumed.metrics_file)
+    meanwhile = partial(monkeypatch.setattr, hybrid, "assign", None)
+    assert_goes_on_exactly(recipe, world, tmp_path, monkeypatch, meanwhile=meanwhile)
 
 
 @pytest.mark.parametrize("name", NAMES)

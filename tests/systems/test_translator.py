@@ -16,13 +16,14 @@ from groundling.batches import DeviceBatch, TrainingData
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.model import Model, encode_captions
+from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.systems import Earlier, Towers
 from groundling.systems.translator import Translator
 from groundling.towers.mapped import MappedTower
 from groundling.training import train
 from groundling.words import Subwords, WordVectors, storage
-from power_cut import power_cut
+from power_cut import assert_goes_on_exactly
 
 WORD = 8  # dimensions; the ten words span them, so that one rotation fits them all
 
@@ -263,14 +264,8 @@ def test_stopped_and_resumed_it_ends_in_the_same_weights(
 ) -> None:
     chosen = recipe(words, "de", "aligned", freeze=["pictures"])
     dataset = world.under(chosen.corpus)
-    whole = train(chosen, dataset, tmp_path / "whole", device="cpu", before=english)
-
-    with power_cut(monkeypatch):
-        train(chosen, dataset, tmp_path / "cut", device="cpu", checkpoint_seconds=0, before=english)
-    resumed = train(chosen, dataset, tmp_path / "cut", resume=True, device="cpu", before=english)
-    one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
-    assert all(torch.equal(one[name], other[name]) for name in one)
-    assert whole.recipe() == resumed.recipe() == chosen
+    resumed = assert_goes_on_exactly(chosen, dataset, tmp_path, monkeypatch, before=english)
+    assert Run(tmp_path / "whole").recipe() == resumed.recipe() == chosen
 
 
 # --- mistakes

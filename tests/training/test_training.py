@@ -1,15 +1,10 @@
 import json
-import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
-from safetensors.torch import load_file
 
 from conftest import make_recipe, make_world
 from groundling.dataset import Dataset
@@ -18,23 +13,16 @@ from groundling.evaluation.models import evaluate_model
 from groundling.model import Model
 from groundling.run import Run
 from groundling.settings import TrainingSettings
-from groundling.training import checkpoint, loop, train
+from groundling.training import train
 from groundling.training.metrics import read_metrics
 from groundling.training.schedule import learning_rate
+from power_cut import assert_goes_on_exactly, kill_9_at_any_moment, same_weights
 
 SYSTEMS = {
     "lessons": {"name": "lessons", "dimensions": 24, "word_dimensions": 12, "caption_pairs_after": 10},
     "vse": {"name": "vse", "dimensions": 24, "word_dimensions": 12, "objective": "sum_of_hinges"},
     "bag": {"name": "bag", "dimensions": 24, "word_dimensions": 12, "buckets": 100, "dropout": 0.3},
 }
-
-
-def weights(run: Run) -> dict[str, torch.Tensor]:
-    return load_file(run.weights_file)
-
-
-def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -50,12 +38,8 @@ def test_the_same_seed_gives_the_same_weights_and_another_does_not(world: Datase
     one = train(make_recipe(), world, tmp_path / "one", device="cpu")
     two = train(make_recipe(), world, tmp_path / "two", device="cpu")
     other = train(make_recipe(training={"seed": 1}), world, tmp_path / "other", device="cpu")
-    assert same(weights(one), weights(two))
-    assert not same(weights(one), weights(other))
-
-
-class Stop(Exception):
-    pass
+    assert same_weights(one, two)
+    assert not same_weights(one, other)
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -64,26 +48,7 @@ def test_a_stopped_training_goes_on_exactly(
     system: str, stop_after: int, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Stopped right after the first, second and third checkpoint (inside and at the end of an interval)."""
-    monkeypatch.setattr(loop, "LOG_EVERY", 15)
-    recipe = make_recipe(system=SYSTEMS[system])
-    whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    written, save = [], checkpoint.save
-
-    def save_then_stop(*arguments: object) -> None:
-        save(*arguments)  # type: ignore[arg-type]
-        written.append(arguments)
-        if len(written) == stop_after:
-            raise Stop
-
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "save", save_then_stop)
-        with pytest.raises(Stop):
-            train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
-    torch.manual_seed(999)  # what happened to the random state meanwhile must not matter
-    resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
-    assert same(weights(whole), weights(resumed))
-    assert read_metrics(whole.metrics_file) == read_metrics(resumed.metrics_file)
-    assert not resumed.checkpoint_file.exists()
+    assert_goes_on_exactly(make_recipe(system=SYSTEMS[system]), world, tmp_path, monkeypatch, stop_after)
 
 
 CHILD = """
@@ -101,20 +66,9 @@ def test_kill_9_at_any_moment_then_resume_gives_the_same_weights(tmp_path: Path)
     whole = train(make_recipe(training={"maximum_steps": 400}), make_world(), tmp_path / "whole", device="cpu")
     killed = tmp_path / "killed"
     command = [sys.executable, "-c", CHILD, str(killed), str(Path(__file__).parent.parent)]
-    draw, kills = np.random.default_rng(), 0
-    for _ in range(4):
-        child = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-        before = _steps(killed)
-        while child.poll() is None and _steps(killed) <= before:
-            time.sleep(0.01)
-        time.sleep(float(draw.uniform(0, 0.3)))
-        if child.poll() is None:
-            os.kill(child.pid, signal.SIGKILL)
-            kills += 1
-        child.wait()
-    assert kills >= 1
+    kill_9_at_any_moment(lambda: subprocess.Popen(command, stderr=subprocess.DEVNULL), lambda: _steps(killed), 4)
     subprocess.run(command, check=True)
-    assert same(weights(whole), weights(Run(killed)))
+    assert same_weights(whole, Run(killed))
 
 
 def _steps(folder: Path) -> int:
@@ -239,20 +193,7 @@ def test_validation_once_an_epoch_goes_on_exactly(
     world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = make_recipe(system=SYSTEMS["bag"], training={"validate_every": "epoch", "maximum_steps": 40})
-    whole = train(recipe, world, tmp_path / "whole", device="cpu")
-    save = checkpoint.save
-
-    def save_then_stop(*arguments: object) -> None:
-        save(*arguments)  # type: ignore[arg-type]
-        raise Stop
-
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoint, "save", save_then_stop)
-        with pytest.raises(Stop):
-            train(recipe, world, tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
-    resumed = train(recipe, world, tmp_path / "stopped", resume=True, device="cpu")
-    assert read_metrics(whole.metrics_file) == read_metrics(resumed.metrics_file)
-    assert same(weights(whole), weights(resumed))
+    assert_goes_on_exactly(recipe, world, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("value", ["epok", 0, -1, 1.5])
