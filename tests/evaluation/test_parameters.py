@@ -17,6 +17,7 @@ from groundling.model import Model
 from groundling.settings import TextSettings
 from groundling.systems import Towers
 from groundling.training import train
+from tiny_networks import save_bert
 
 WORDS, LETTERS, FEATURES = 24, 25, 12  # of the world: 20 words and 21 letters, and four special symbols each
 GRU = 3 * (6 * 8 + 8 * 8 + 8 + 8)  # from word vectors of 6 to a state of 8
@@ -104,12 +105,7 @@ def test_only_what_runs_is_counted_once_and_only_what_learns_is_trained() -> Non
 
 
 def test_a_frozen_encoder_is_needed_but_not_trained(tmp_path: Path, world: Dataset) -> None:
-    transformers = pytest.importorskip("transformers")
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "dog"]
-    transformers.BertTokenizerFast(vocab={word: row for row, word in enumerate(vocabulary)}).save_pretrained(tmp_path)
-    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
-    encoder = transformers.BertModel(transformers.BertConfig(vocab_size=6, max_position_embeddings=9, **sizes))
-    encoder.save_pretrained(tmp_path)
+    save_bert(tmp_path, ["dog"])
     for trainable in (False, True):
         system = systems.make({"name": "bert_gru", "encoder": str(tmp_path), "dimensions": 8, "trainable": trainable})
         tokeniser = system.tokeniser(world.corpus, TextSettings())

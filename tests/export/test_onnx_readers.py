@@ -25,6 +25,7 @@ from groundling.towers.bidirectional import BidirectionalTower
 from groundling.towers.picture import PictureTower
 from groundling.towers.tokens import BorrowedPooling, WordByWord
 from groundling.training import train
+from tiny_networks import save_bert
 
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
@@ -35,22 +36,8 @@ SHORT = TextSettings(minimum_count=1, maximum_length=7)
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of one layer with random weights, as transformers saves it."""
-    transformers = pytest.importorskip("transformers")
-    path = tmp_path_factory.mktemp("encoder")
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *ENGLISH, *GERMAN, "##s", "##e", "狗", "d", "##o"]
-    transformers.BertTokenizerFast(vocab={word: row for row, word in enumerate(vocabulary)}).save_pretrained(path)
-    torch.manual_seed(0)
-    config = transformers.BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=40,
-        initializer_range=0.5,
-    )
-    transformers.BertModel(config).save_pretrained(path)
-    return path
+    words = [*ENGLISH, *GERMAN, "##s", "##e", "狗", "d", "##o"]
+    return save_bert(tmp_path_factory.mktemp("encoder"), words, initializer_range=0.5)
 
 
 @pytest.fixture(scope="module")

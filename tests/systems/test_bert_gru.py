@@ -23,6 +23,7 @@ from groundling.settings import TextSettings
 from groundling.text.hub import HubTokeniser, encoder_folder, fingerprint
 from groundling.towers.pretrained import PretrainedTower
 from groundling.training import train
+from tiny_networks import save_bert
 
 transformers = pytest.importorskip("transformers")
 
@@ -33,20 +34,7 @@ ONE = TextSettings(minimum_count=1)
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of one layer that knows the words of the world, as transformers saves it."""
     path = tmp_path_factory.mktemp("encoder")
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *ENGLISH, *GERMAN]
-    transformers.BertTokenizerFast(vocab={word: row for row, word in enumerate(vocabulary)}).save_pretrained(path)
-    torch.manual_seed(0)
-    config = transformers.BertConfig(
-        vocab_size=len(vocabulary),
-        hidden_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        intermediate_size=32,
-        max_position_embeddings=40,
-        initializer_range=0.5,  # large enough for random vectors to differ
-    )
-    transformers.BertModel(config).save_pretrained(path)
-    return path
+    return save_bert(path, [*ENGLISH, *GERMAN], initializer_range=0.5)  # large enough for random vectors to differ
 
 
 def recipe_for(folder: Path, steps: int, **own: Any) -> Any:

@@ -24,6 +24,7 @@ from groundling.towers.taught import TaughtTower
 from groundling.training import checkpoint, loop, train
 from groundling.training.agreement import Agreement
 from judged_world import judging_recipe, make_judged
+from tiny_networks import save_bert
 
 TEACHERS: dict[str, dict[str, Any]] = {
     "vse": {"name": "vse", "dimensions": 24, "word_dimensions": 12},
@@ -285,13 +286,7 @@ def test_a_pretrained_student_is_normed_and_read_at_its_last_piece(
     teachers: dict[str, Path], world: Dataset, tmp_path: Path
 ) -> None:
     transformers = pytest.importorskip("transformers")
-    path = tmp_path / "encoder"
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *ENGLISH, *GERMAN]
-    transformers.BertTokenizerFast(vocab={word: row for row, word in enumerate(vocabulary)}).save_pretrained(path)
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
-    config = transformers.BertConfig(vocab_size=len(vocabulary), max_position_embeddings=40, **sizes)
-    transformers.BertModel(config).save_pretrained(path)
+    path = save_bert(tmp_path / "encoder", [*ENGLISH, *GERMAN])
     model = learned(teachers["liwe"], f"hub:{path}", world, tmp_path / "run", steps=200)
     result = evaluate_model(model, world).result["languages"]
     assert result["de"]["mR"] > 70

@@ -26,6 +26,7 @@ from groundling.text.taught import TaughtTokeniser
 from groundling.towers.tokens import BorrowedPooling, WordByWordTaughtTower
 from groundling.training import loop, train
 from judged_world import judging_recipe
+from tiny_networks import save_bert
 
 CPU = torch.device("cpu")
 THINGS = 5
@@ -205,16 +206,8 @@ def test_evaluation_pools_what_training_pools(
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tiny encoder at random that knows all words of both languages."""
-    transformers = pytest.importorskip("transformers")
-    path = tmp_path_factory.mktemp("encoder")
-    said = [*ENGLISH, *GERMAN, "missing", "present", "indeed", "wahrlich", "feh", "##lt", "da"]
-    vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *said]
-    transformers.BertTokenizerFast(vocab={word: row for row, word in enumerate(vocabulary)}).save_pretrained(path)
-    torch.manual_seed(0)
-    sizes = {"hidden_size": 24, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
-    config = transformers.BertConfig(vocab_size=len(vocabulary), max_position_embeddings=40, **sizes)
-    transformers.BertModel(config).save_pretrained(path)
-    return path
+    pieces = ["missing", "present", "indeed", "wahrlich", "feh", "##lt", "da"]
+    return save_bert(tmp_path_factory.mktemp("encoder"), [*ENGLISH, *GERMAN, *pieces], size=24)
 
 
 def test_a_pretrained_student_of_other_dimensions_goes_through_the_autoencoder(

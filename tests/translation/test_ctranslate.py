@@ -5,55 +5,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
 
 from groundling.errors import UserError
 from groundling.translation import by_name
 from groundling.translation.ctranslate import CTranslator
 from groundling.translation.memory import Remembered
 from groundling.translation.model import Translator
+from tiny_networks import save_marian
 
 ctranslate2 = pytest.importorskip("ctranslate2")
 transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
 
-WORDS = ["a", "dog", "cat", "runs", "sleeps", "un", "chien", "chat", "court", "dort", ">>fra<<", ">>ces<<"]
 TEXTS = ["a dog runs", "a cat", "cat sleeps a dog", "runs"]
 COPIED = ["tokenizer.json", "tokenizer_config.json"]
 
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As published Marian models are: the padding symbol, which decoding starts with, comes last."""
-    path = tmp_path_factory.mktemp("marian")
-    vocabulary = {word: row for row, word in enumerate(["</s>", "<unk>", *WORDS, "<pad>"])}
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unk>"))  # noqa: S106
-    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    made.post_processor = tokenizers.processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 0)])
-    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
-    transformers.PreTrainedTokenizerFast(tokenizer_object=made, **names).save_pretrained(path)
-    torch.manual_seed(3)
-    last = len(vocabulary) - 1
-    config = transformers.MarianConfig(
-        vocab_size=len(vocabulary),
-        d_model=16,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=2,
-        decoder_attention_heads=2,
-        encoder_ffn_dim=16,
-        decoder_ffn_dim=16,
-        max_position_embeddings=300,
-        init_std=1.0,
-        pad_token_id=last,
-        eos_token_id=0,
-        decoder_start_token_id=last,
-        forced_eos_token_id=None,
-    )
-    model = transformers.MarianMTModel(config)
-    model.generation_config.bad_words_ids = [[last]]  # as published models have it: padding is never an answer
-    model.save_pretrained(path)
-    return path
+    return save_marian(tmp_path_factory.mktemp("marian"))
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-import torch
 
 import groundling
 from groundling.errors import UserError
@@ -16,41 +15,14 @@ from groundling.translation import by_name, memory
 from groundling.translation.languages import token_for
 from groundling.translation.memory import Remembered
 from groundling.translation.model import Translator
+from tiny_networks import save_marian
 
 transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
-
-WORDS = ["a", "dog", "cat", "runs", "sleeps", "un", "chien", "chat", "court", "dort", ">>fra<<", ">>ces<<"]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("marian")
-    vocabulary = {word: row for row, word in enumerate(["<pad>", "</s>", "<unk>", *WORDS])}
-    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(vocabulary, unk_token="<unk>"))  # noqa: S106
-    made.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
-    made.post_processor = tokenizers.processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", 1)])
-    names = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
-    transformers.PreTrainedTokenizerFast(tokenizer_object=made, **names).save_pretrained(path)
-    torch.manual_seed(3)
-    config = transformers.MarianConfig(
-        vocab_size=len(vocabulary),
-        d_model=16,
-        encoder_layers=1,
-        decoder_layers=1,
-        encoder_attention_heads=2,
-        decoder_attention_heads=2,
-        encoder_ffn_dim=16,
-        decoder_ffn_dim=16,
-        max_position_embeddings=300,
-        init_std=1.0,
-        pad_token_id=0,
-        eos_token_id=1,
-        decoder_start_token_id=0,
-        forced_eos_token_id=None,
-    )
-    transformers.MarianMTModel(config).save_pretrained(path)
-    return path
+    return save_marian(tmp_path_factory.mktemp("marian"))
 
 
 @pytest.fixture(autouse=True)
