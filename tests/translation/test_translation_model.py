@@ -157,13 +157,15 @@ def test_each_text_is_translated_once(tmp_path: Path) -> None:
 
 def test_a_killed_translation_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
-        "import sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path\n"
+        "import sys; from pathlib import Path\n"
         "import test_translation_model as t; from groundling.translation import memory\n"
         "memory.PART, memory.BATCH = 20, 10\n"
-        "memory.Remembered(t.Backwards(die_after=55), Path(sys.argv[2])).translate(t.TEXTS, 'en', 'fr')\n"
+        "memory.Remembered(t.Backwards(die_after=55), Path(sys.argv[1])).translate(t.TEXTS, 'en', 'fr')\n"
     )
-    environment = {**os.environ, "PYTHONPATH": str(Path(groundling.__file__).parent.parent)}
-    command = [sys.executable, "-c", code, str(Path(__file__).parent), str(tmp_path)]
+    here = Path(__file__).parent
+    places = (Path(groundling.__file__).parent.parent, here, here.parent)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
+    command = [sys.executable, "-c", code, str(tmp_path)]
     done = subprocess.run(command, env=environment, timeout=60, check=False)
     assert done.returncode == -signal.SIGKILL
     source = Backwards()
