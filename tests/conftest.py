@@ -10,7 +10,7 @@ from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.settings import Recipe, check
 
-torch.set_num_threads(1)  # two test processes share two cores
+torch.set_num_threads(1)  # for children that import this, too
 
 ENGLISH = ["dog", "cat", "tree", "car", "house", "boat", "sun", "fish", "bird", "horse"]
 GERMAN = ["hund", "katze", "baum", "auto", "haus", "boot", "sonne", "fisch", "vogel", "pferd"]
@@ -62,6 +62,12 @@ def make_recipe(**changes: object) -> Recipe:
     if values["system"]["name"] != "lessons":  # type: ignore[index]
         values["system"].pop("caption_pairs_after", None)  # type: ignore[attr-defined]
     return check(Recipe, values, "test")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_core() -> None:
+    """Two test processes share two cores. Said again for each module: CTranslate2 sets torch's threads to its own."""
+    torch.set_num_threads(1)
 
 
 @pytest.fixture
