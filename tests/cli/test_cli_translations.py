@@ -190,3 +190,33 @@ def test_a_mistake_in_translating_writes_nothing(ground: Path, own_ground: Path)
     assert_one_sentence(call(*arguments, "--to", "french!"), 'language "french!" is not a code')
     assert_one_sentence(call(*arguments, "--to", "fr", "--from", "cs"), 'no captions in "cs"')
     assert not (own_ground / "out").exists()
+
+
+def test_a_model_of_one_language_has_no_other_to_be_asked_in(ground: Path) -> None:
+    answer = call("evaluate", ground / "english", "--consistency", "average", "--source", ground / "table.tsv")
+    assert_one_sentence(answer, "knows one language, en, so that there is no other to ask in; --translate-to en")
+
+
+def test_captions_without_a_translation_are_counted_as_they_are(ground: Path) -> None:
+    corpus = storage.load(ground / "corpus")
+    lines = (ground / "table.tsv").read_text(encoding="utf-8").splitlines()
+    german = [text for _, code, text in rows_of(corpus.split("test")) if code == "de"]
+    lost = set(german[: len(german) // 2])
+    half = ground / "half.tsv"
+    half.write_text("".join(f"{line}\n" for line in lines if line.split("\t")[2] not in lost), encoding="utf-8")
+    with half.open("a", encoding="utf-8") as file:
+        file.writelines(f"fr\ten\t{text}\t{text}\n" for text in set(german))
+    again = corpus.languages == "de"  # the same sentences once more, as French
+    both = replace(
+        corpus,
+        owners=np.concatenate([corpus.owners, corpus.owners[again]]),
+        languages=np.concatenate([corpus.languages, np.full(int(again.sum()), "fr")]),
+        texts=[*corpus.texts, *(text for _, code, text in rows_of(corpus) if code == "de")],
+        origins=np.concatenate([corpus.origins, corpus.origins[again]]),
+    )
+    storage.save(both, ground / "three")
+    arguments = ["evaluate", ground / "english", "--corpus", ground / "three", "--translate-to", "en", "--source", half]
+    missing = sum(text in lost for text in german)
+    assert call(*arguments, "--json").json["untranslated"] == {"de": missing}
+    said = call(*arguments)
+    assert f"de was left out: {missing} of its captions have no translation" in said.err

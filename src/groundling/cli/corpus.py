@@ -147,7 +147,10 @@ def translate(
     to: Annotated[str, typer.Option(help="The languages that captions are translated to, for example fr,cs.")],
     source: Annotated[
         str,
-        typer.Option(help="Where translations come from: a table (.tsv), hub:NAME or a model's folder, corpus:NAME."),
+        typer.Option(
+            help="Where translations come from: a table (.tsv), hub:NAME, ctranslate2:NAME or a model's folder, "
+            "corpus:NAME."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The corpus folder to write.")],
     at_least: Annotated[int, typer.Option(min=1, help="So many captions for every picture and language.")] = 5,

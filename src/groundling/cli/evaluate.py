@@ -46,8 +46,9 @@ def evaluate(
     source: Annotated[
         str | None,
         typer.Option(
-            help="Where translations come from: a table (.tsv), hub:NAME or a model's folder, corpus:NAME; own: those "
-            "in the corpus (the default); comparable: captions of the same picture, as an upper bound.",
+            help="Where translations come from: a table (.tsv), hub:NAME, ctranslate2:NAME or a model's folder, "
+            "corpus:NAME; own: those in the corpus (the default); comparable: captions of the same picture, as an "
+            "upper bound.",
         ),
     ] = None,
     by_origin: Annotated[

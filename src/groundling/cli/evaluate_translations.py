@@ -41,7 +41,13 @@ def show(answer: dict[str, Any]) -> None:
     if "consistency" in answer:
         _show_consistency(answer)
     for code, count in answer.get("untranslated", {}).items():
-        typer.echo(f"{count:,} captions in {code} have no translation ({answer['source']}) and were left out", err=True)
+        typer.echo(_left_out(code, count, code in answer["languages"], answer["source"]), err=True)
+
+
+def _left_out(code: str, count: int, others_ask: bool, source: str) -> str:
+    if others_ask:
+        return f"{count:,} captions in {code} have no translation ({source}) and were left out"
+    return f"{code} was left out: {count:,} of its captions have no translation ({source}), which are too many"
 
 
 def _competing(result: dict[str, Any]) -> str:

@@ -85,6 +85,11 @@ def ask_together(
     queries, parts = opened.queries(part.corpus, split, captions, folds)
     kept = part.corpus.is_query(captions or opened.model.recipe.evaluation.captions)
     known = sorted(set(opened.trained) | set(queries.all_languages()))
+    if len(known) == 1:
+        raise UserError(
+            f"{opened.run.folder} knows one language, {known[0]}, so that there is no other to ask in; "
+            f"--translate-to {known[0]} asks it with captions of other languages"
+        )
     found = find_translations(part.corpus, known, source, data, opened.model.device.type)
     languages = _spoken(found, kept, known)
     versions = _versions(opened.model, part, queries, kept, found, known, languages)

@@ -54,10 +54,10 @@ def ask_translated(
     found = find_translations(part.corpus, [target], source, data, opened.model.device.type)
     texts = [versions[0] for versions, asks in zip(found.texts, kept, strict=True) if asks]
     there = np.array([text is not None for text in texts])
+    missing = {code: int((~there & (queries.languages == code)).sum()) for code in sorted(queries.all_languages())}
     for code in queries.all_languages():
         if there[queries.languages == code].mean() < ENOUGH:
             there &= queries.languages != code
-    missing = {code: int((~there & (queries.languages == code)).sum()) for code in sorted(queries.all_languages())}
     told = [text or "" for text, asks in zip(texts, there, strict=True) if asks]
     asked = replace(queries.keep_captions(there), texts=told)
     if not (asked.languages != target).any():
