@@ -98,7 +98,7 @@ def test_a_language_that_goes_first_is_told_and_taken_off_again() -> None:
 def translator_parts(tokeniser: Any, engine: Any) -> Any:
     from groundling.translation.model import Loaded
 
-    return Loaded(tokeniser, engine, "")
+    return Loaded(tokeniser, engine)
 
 
 def test_what_is_no_converted_model_is_refused(tmp_path: Path, original: Path, converted: Path) -> None:

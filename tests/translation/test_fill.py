@@ -182,3 +182,11 @@ def test_unknown_sources_are_the_user_s_to_mend() -> None:
         by_name("missing.tsv")
     with pytest.raises(UserError, match='"google" is no source of translations: give a table'):
         by_name("google")
+
+
+def test_a_machine_s_captions_are_never_passed_on_as_people_s() -> None:
+    captions = [(0, "en", "a dog", "human"), (0, "fr", "un chien", "machine"), (1, "en", "a dog", "human")]
+    source = ParallelCaptions(corpus_of(captions, ["train", "train"]))
+    assert source.origin == "machine"
+    filled = fill(corpus_of(captions[2:], ["train", "train"]), source, ["fr"], at_least=1).corpus
+    assert captions_in(filled, 1, "fr") == [("un chien", "machine")]

@@ -199,3 +199,16 @@ def test_what_was_made_before_an_error_is_kept(tmp_path: Path, monkeypatch: pyte
     source = Backwards()
     Remembered(source, tmp_path).translate(TEXTS, "en", "fr")
     assert source.seen == 70
+
+
+def test_known_translations_need_no_model_and_one_is_held_at_a_time(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for pair in ("en-fr", "en-cs"):
+        (tmp_path / pair).symlink_to(folder)
+    translator = Translator(str(tmp_path / "{from}-{to}"))
+    made = [Remembered(translator, tmp_path / "kept").translate(["a dog"], "en", to) for to in ("fr", "cs")]
+    assert len(translator._loaded) == 1
+    monkeypatch.setattr(Translator, "load", lambda *_: pytest.fail("loaded though all is known"))
+    again = Remembered(Translator(str(tmp_path / "{from}-{to}")), tmp_path / "kept")
+    assert [again.translate(["a dog"], "en", to) for to in ("fr", "cs")] == made

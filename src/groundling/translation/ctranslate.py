@@ -43,18 +43,15 @@ class CTranslator(Translator):
         answers = tokeniser.batch_decode(rows, skip_special_tokens=True)
         return [" ".join(answer.split()) or None for answer in answers]
 
+    def fingerprint_of(self, name: str) -> str:
+        return hub.fingerprint(_folder(name), FILES)
+
     def load(self, source: str, target: str) -> Loaded:
-        name = self.name.replace("{from}", source).replace("{to}", target)
+        name = self.name_for(source, target)
         if name not in self._loaded:
-            folder = Path(name).expanduser()
-            if not folder.is_dir():
-                folder = hub.download(name, FILES, "translation model")
-            if not is_converted(folder):
-                raise UserError(
-                    f"{name}: no CTranslate2 model is there (a folder with {MODEL}, which ct2-transformers-converter "
-                    "writes)"
-                )
-            self._loaded[name] = Loaded(_tokeniser(name, folder), self._engine(name, folder), _mark(folder))
+            folder = _folder(name)
+            self._loaded.clear()
+            self._loaded[name] = Loaded(_tokeniser(name, folder), self._engine(name, folder))
         return self._loaded[name]
 
     def _engine(self, name: str, folder: Path) -> Any:
@@ -83,5 +80,12 @@ def _tokeniser(name: str, folder: Path) -> Any:
         ) from None
 
 
-def _mark(folder: Path) -> str:
-    return hub.fingerprint(folder, FILES)
+def _folder(name: str) -> Path:
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
+        folder = hub.download(name, FILES, "translation model")
+    if not is_converted(folder):
+        raise UserError(
+            f"{name}: no CTranslate2 model is there (a folder with {MODEL}, which ct2-transformers-converter writes)"
+        )
+    return folder

@@ -20,11 +20,10 @@ LONGEST = 128  # word pieces of a text, and of its translation; captions are far
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model with its tokeniser, and a fingerprint of the files they came from."""
+    """A model with its tokeniser."""
 
     tokeniser: Any
     model: Any
-    fingerprint: str
 
 
 class Translator:
@@ -33,10 +32,11 @@ class Translator:
     def __init__(self, name: str, device: str = "cpu") -> None:
         """`{from}` and `{to}` in the name stand for the languages: Helsinki-NLP/opus-mt-{from}-{to}."""
         self.name, self.device = name, device
-        self._loaded: dict[str, Loaded] = {}
+        self._fingerprints: dict[str, str] = {}
+        self._loaded: dict[str, Loaded] = {}  # the last one only: ten languages have ninety pairs, each with its model
 
     def key(self, source: str, target: str) -> str:
-        described = f"{self.load(source, target).fingerprint} {source} {target} {BEAMS} {LONGEST}"
+        described = f"{self.fingerprint(source, target)} {source} {target} {BEAMS} {LONGEST}"
         return hashlib.sha256(described.encode()).hexdigest()
 
     def translate(self, texts: Sequence[str], source: str, target: str) -> list[str | None]:
@@ -81,10 +81,24 @@ class Translator:
                 )
         return "", {}
 
+    def name_for(self, source: str, target: str) -> str:
+        return self.name.replace("{from}", source).replace("{to}", target)
+
+    def fingerprint(self, source: str, target: str) -> str:
+        """Of the files of a model, which need not be loaded where all its translations are known."""
+        name = self.name_for(source, target)
+        if name not in self._fingerprints:
+            self._fingerprints[name] = self.fingerprint_of(name)
+        return self._fingerprints[name]
+
+    def fingerprint_of(self, name: str) -> str:
+        return hub.fingerprint(hub.model_folder(name, FILES, "translation model"), FILES)
+
     def load(self, source: str, target: str) -> Loaded:
-        name = self.name.replace("{from}", source).replace("{to}", target)
+        name = self.name_for(source, target)
         if name not in self._loaded:
             folder = hub.model_folder(name, FILES, "translation model")
+            self._loaded.clear()
             try:
                 from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
             except ImportError:
@@ -99,5 +113,5 @@ class Translator:
                 raise UserError(f"{name}: cannot be loaded ({hub.first_line(error)})") from None
             except Exception as error:  # whatever the wrong files lead transformers into
                 raise UserError(f"{name}: not a translation model that can be used ({hub.first_line(error)})") from None
-            self._loaded[name] = Loaded(tokeniser, model.to(self.device).eval(), hub.fingerprint(folder, FILES))
+            self._loaded[name] = Loaded(tokeniser, model.to(self.device).eval())
         return self._loaded[name]

@@ -36,15 +36,19 @@ def translation_rows(corpus: Corpus, languages: Sequence[str], comparable: bool 
 
 
 class ParallelCaptions:
-    """The parallel captions of a corpus as a table: what is found there word for word can be translated."""
+    """The parallel captions of a corpus as a table: what is found there word for word can be translated.
 
-    origin = "translation"
+    They are people's work, unless a machine had a hand in any of them: then all pass for a machine's.
+    """
 
     def __init__(self, corpus: Corpus) -> None:
         self.name = f"corpus:{corpus.name}"
+        self.origin = "translation"
         lines: list[Line] = []
         for captions in _by_picture(corpus).values():
             for group in _parallel(corpus, captions):
+                if len(group) > 1 and any(corpus.origins[row] == "machine" for row in group.values()):
+                    self.origin = "machine"
                 for source, row in group.items():
                     pairs = [(target, other) for target, other in group.items() if target != source]
                     lines += [(source, target, corpus.texts[row], corpus.texts[other]) for target, other in pairs]
