@@ -286,3 +286,11 @@ def test_a_smaller_vocabulary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         model_of(world, "mule", dictionary=2)
     with pytest.raises(UserError, match='no training captions in "fr"'):
         model_of(world, "mule", dictionary=2, base="fr")
+
+
+def test_sizes_and_a_base_that_cannot_be_are_named_before_anything_is_read(tmp_path: Path) -> None:
+    world, text = make_world(), TextSettings(minimum_count=1)
+    with pytest.raises(UserError, match=r"system\.pca: word vectors of 6 dimensions cannot be reduced to 7"):
+        made("mule", vectors="captions", pca=7).prepare(world, text)
+    with pytest.raises(UserError, match=r'system\.base: no training captions in "ja"'):
+        made("mule", dictionary=3, base="ja").prepare(world, text)

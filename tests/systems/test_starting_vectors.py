@@ -73,3 +73,30 @@ def test_vectors_from_captions_are_the_same_every_time(
     assert one.shape == (8, 6)
     assert (np.abs(one[[2, 3, 5, 6, 7]]).sum(axis=1) > 0).all()
     assert np.array_equal(one, starting_table(corpus, VOCABULARIES, "captions", 6, "script"))
+
+
+def test_a_file_that_knows_no_word_is_the_wrong_one(tmp_path: Path, world: Dataset) -> None:
+    write(tmp_path, "de", ["Hund", "Katze"])
+    write(tmp_path, "en", ["dog"])
+    source = str(tmp_path / "{language}.safetensors")
+    with pytest.raises(UserError, match=r'de\.safetensors: has none of the 2 words of the training captions in "de"'):
+        starting_table(world.corpus, VOCABULARIES, source, 300, "script")
+
+
+def test_too_many_dimensions_are_named_by_their_setting(tmp_path: Path, world: Dataset) -> None:
+    write(tmp_path, "de", ["hund"])
+    write(tmp_path, "en", ["dog"])
+    source = str(tmp_path / "{language}.safetensors")
+    with pytest.raises(UserError, match=r"system\.pca: word vectors of 3 dimensions cannot be reduced to 4"):
+        starting_table(world.corpus, VOCABULARIES, source, 300, "script", reduce_to=4)
+
+
+def test_captions_that_never_repeat_a_word_teach_no_vectors_and_stop_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, world: Dataset
+) -> None:
+    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path))
+    one = world.corpus.keep_captions(np.arange(len(world.corpus)) == 0)
+    word = one.texts[0].split()[0]
+    table = starting_table(one, {str(one.languages[0]): (word,)}, "captions", 5, "script")
+    assert table.shape == (3, 5)
+    assert np.abs(table[2]).max() > 0

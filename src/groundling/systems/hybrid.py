@@ -16,7 +16,7 @@ from groundling.corpus import Corpus
 from groundling.settings import TextSettings
 from groundling.systems.aligned import Aligned, AlignedSettings
 from groundling.systems.latent_words import Assignment, LatentSettings, Pretraining, assign
-from groundling.systems.starting_vectors import Matrix, reduced, starting_table
+from groundling.systems.starting_vectors import Matrix, check_reduction, reduced, starting_table
 from groundling.text import Tokeniser
 from groundling.text.by_language import LanguageTokeniser, count_words
 from groundling.towers.hybrid import HybridWords
@@ -44,6 +44,8 @@ class Hybrid(Aligned):
     def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
         whole = self._whole(corpus, settings)
         own = self.settings
+        if self.own_words and own.vectors != "random":  # before words are assigned to tokens, which takes long
+            check_reduction("own_dimensions", self.own_dimensions, whole.dimensions)
         if all(len(listed) <= self.own_words for listed in whole.vocabularies.values()):
             found = Assignment(np.zeros(whole.size, dtype=np.int64), np.zeros((0, 0), dtype=np.float32))
         else:

@@ -8,6 +8,7 @@ A smaller vocabulary (seed 001, section 4): `pca`, `dictionary`, or `text.minimu
 """
 
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -19,6 +20,7 @@ from groundling.errors import UserError, did_you_mean
 from groundling.settings import TextSettings
 from groundling.systems.aligned import Aligned, AlignedSettings
 from groundling.systems.loans import loan_words
+from groundling.systems.starting_vectors import check_reduction
 from groundling.text import Tokeniser
 from groundling.text.by_language import LanguageTokeniser, count_words, frequent
 from groundling.words.sources import find_file
@@ -45,9 +47,19 @@ class MULE(Aligned):
 
     def prepare(self, dataset: Dataset, text: TextSettings) -> None:
         super().prepare(dataset, text)
-        for code in dataset.corpus.split("train").all_languages() if self.settings.dictionary else []:
-            if code != self.settings.base:
-                self.dictionary_file(code)
+        own, languages = self.settings, dataset.corpus.split("train").all_languages()
+        if own.vectors == "captions":
+            check_reduction("pca", own.pca, own.word_dimensions)
+        if own.dictionary:
+            self.check_base(languages)
+            for code in languages:
+                if code != own.base:
+                    self.dictionary_file(code)
+
+    def check_base(self, languages: Collection[str]) -> None:
+        base = self.settings.base
+        if base not in languages:
+            raise UserError(f'system.base: no training captions in "{base}"{did_you_mean(base, languages)}')
 
     def dictionary_file(self, language: str) -> Path:
         own = self.settings
@@ -61,8 +73,7 @@ class MULE(Aligned):
         own, plain = self.settings, super().vocabulary(counts, settings)
         if own.dictionary is None:
             return plain
-        if own.base not in counts:
-            raise UserError(f'system.base: no training captions in "{own.base}"{did_you_mean(own.base, counts)}')
+        self.check_base(counts)
         base = Counter({word: counts[own.base][word] for word in plain.vocabularies[own.base]})
         words = dict(plain.vocabularies)
         loans: dict[str, dict[str, tuple[str, str]]] = {}

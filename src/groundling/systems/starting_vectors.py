@@ -40,7 +40,13 @@ def starting_table(
         if source == "captions":
             vectors = caption_vectors(corpus, code, dimensions, segmentation)
         else:
-            vectors, _ = storage.read(_path(source, code, len(vocabularies), data), lines)
+            path = _path(source, code, len(vocabularies), data)
+            vectors, _ = storage.read(path, lines)
+            if words and vectors.subwords is None and not any(word in vectors for word in words):
+                raise UserError(
+                    f'{path}: has none of the {len(words):,} words of the training captions in "{code}"; is it of this '
+                    "language, and in lower case?"
+                )
         table = look_up(vectors, words)
         tables += [np.zeros((1, table.shape[1]), dtype=np.float32), table]
     sizes = {table.shape[1] for table in tables}
@@ -49,6 +55,7 @@ def starting_table(
             f"{source}: word vectors of {' and '.join(map(str, sorted(sizes)))} dimensions; give all the same"
         )
     whole = np.concatenate([np.zeros((FIRST, sizes.pop()), dtype=np.float32), *tables])
+    check_reduction("pca", reduce_to, whole.shape[1])
     return whole if reduce_to is None else reduced(whole, vocabularies, reduce_to)
 
 
@@ -62,6 +69,14 @@ def check_files(source: str, languages: Sequence[str], data: Path | None) -> Non
     """An error where `source` names files and one of them is missing."""
     for code in languages if source not in ("captions", "random") else []:
         _path(source, code, len(languages), data)
+
+
+def check_reduction(setting: str, dimensions: int | None, available: int) -> None:
+    """An error, named by the setting, where there are not so many dimensions to keep."""
+    if dimensions is not None and dimensions > available:
+        raise UserError(
+            f"system.{setting}: word vectors of {available} dimensions cannot be reduced to {dimensions}; choose fewer"
+        )
 
 
 def reduced(table: Matrix, vocabularies: Mapping[str, Sequence[str]], dimensions: int) -> Matrix:

@@ -83,6 +83,8 @@ def trained_words(captions: Sequence[list[str]], settings: WordSettings) -> Word
     whole = _place(captions, settings)
     path = whole.with_name(f"seen-{whole.name}")
     if not path.exists():
+        if max(Counter(word for caption in captions for word in caption).values(), default=0) < settings.minimum_count:
+            return WordVectors((), np.zeros((0, settings.dimensions), dtype=np.float32))  # too few to learn from
         vectors = trained(captions, settings)
         listed = [word for word, _ in Counter(word for caption in captions for word in caption).most_common()]
         table, found = vectors.lookup(listed)
