@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
+from safetensors.torch import load_file, save_file
 
 from groundling.errors import UserError
 from groundling.vision import backbones
@@ -163,3 +164,18 @@ def test_what_cannot_be_a_backbone_is_refused_in_a_sentence(resnet: str, tmp_pat
     (copy / "model.safetensors").write_bytes(b"nothing")
     with pytest.raises(UserError, match="not a backbone that can be used"):
         backbones.get(f"hf:{copy}")
+
+
+def test_a_classifier_s_weights_are_not_reported_and_missing_ones_are_not_made_up(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    config = transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8, 16], depths=[1, 1], layer_type="basic")
+    name = write(tmp_path / "whole", transformers.ResNetForImageClassification(config), RESNET)
+    capfd.readouterr()
+    backbones.get(name)
+    assert "UNEXPECTED" not in "".join(capfd.readouterr())
+    weights = tmp_path / "whole" / "model.safetensors"
+    kept = {key: value for key, value in load_file(weights).items() if "stages.1" not in key}
+    save_file(kept, weights, metadata={"format": "pt"})
+    with pytest.raises(UserError, match="its weights are not all there"):
+        backbones.get(name)
