@@ -24,3 +24,13 @@ def test_a_smaller_run_and_its_parameters(train_world: list[str]) -> None:
     assert_one_sentence(call("compact", "run", "--out", "small"), "small: is there already")
     assert content(Path("small")) == kept
     assert_one_sentence(call("compact", "nowhere", "--out", "other"), "no run here")
+
+
+def test_words_of_a_folded_run_go_by_their_name(train_world: list[str]) -> None:
+    embn = [*train_world[:4], "embn", *train_world[5:], "--set", "system.vectors=random"]
+    assert call(*embn, "--set", "corpus.languages=[en]", "--out", "run").code == 0
+    assert call("compact", "run", "--out", "small").code == 0
+    (small,) = call("parameters", "small", "--json").json
+    named = {part["name"] for part in small["parts"]}
+    assert "word table" in named
+    assert "latent tokens" not in named

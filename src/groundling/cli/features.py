@@ -40,7 +40,7 @@ def features(
     """Compute and cache the picture features of a corpus; what is cached already is not computed again."""
     from groundling.corpus import catalogue
     from groundling.settings import FeatureSettings, check
-    from groundling.vision.from_settings import corpus_features, save_array
+    from groundling.vision.from_settings import comes_with_features, corpus_features, save_array
 
     chosen = {"backbone": backbone, "size": size, "mirror": mirror, "crop": not whole, "crops": crops}
     chosen |= {"grid": grid, "stage": stage, "projected": projected}
@@ -51,9 +51,10 @@ def features(
     skipped = [str(name) for name in loaded.pictures[~usable]]
     if out is not None:
         save_array(out, vectors[usable], [str(name) for name in loaded.pictures[usable]])
+    made_by = "came with the corpus" if comes_with_features(loaded, settings) else backbone
     facts = {
         "corpus": loaded.name,
-        "backbone": backbone,
+        "backbone": made_by,
         "pictures": int(usable.sum()),
         "dimensions": int(vectors.shape[1]),
         "skipped": skipped,
@@ -63,6 +64,6 @@ def features(
         return print_json(facts)
     warn_of_skipped(skipped)
     print(
-        f"{facts['pictures']} pictures × {facts['dimensions']} ({backbone}), "
+        f"{facts['pictures']} pictures × {facts['dimensions']} ({made_by}), "
         f"{len(skipped)} skipped, {facts['seconds']} s"
     )

@@ -91,6 +91,8 @@ def count(towers: Towers, entries: Tensor, lengths: Tensor, features: Tensor) ->
             continue
         # What belongs to neither tower (a critic, say) is trained, and left behind when the model is used.
         plain, reader = _reader(path)
+        if plain == "text.words.latent" and not _has_tokens(towers.text):
+            plain = "text.words"
         sums = sizes.setdefault((_name(plain) + reader, plain.startswith(WORDS)), [0, 0])
         sums[0] += parameter.numel() * parameter.requires_grad
         sums[1] += parameter.numel() * runs
@@ -146,6 +148,11 @@ def vocabulary_size(model: Model, data: Path | None = None) -> int:
     no_features = np.zeros((len(corpus.pictures), 0), dtype=np.float32)
     trained = Dataset(corpus, no_features).under(settings).split("train").corpus
     return WordTokeniser.build(trained.texts, trained.languages.tolist(), model.recipe.text).size
+
+
+def _has_tokens(tower: nn.Module) -> bool:
+    """A folded model keeps words of a language, already mapped, where latent tokens are, which it may have none of."""
+    return bool(getattr(getattr(tower, "words", None), "tokens", 1))
 
 
 def _reader(path: str) -> tuple[str, str]:
