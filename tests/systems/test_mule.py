@@ -294,3 +294,8 @@ def test_sizes_and_a_base_that_cannot_be_are_named_before_anything_is_read(tmp_p
         made("mule", vectors="captions", pca=7).prepare(world, text)
     with pytest.raises(UserError, match=r'system\.base: no training captions in "ja"'):
         made("mule", dictionary=3, base="ja").prepare(world, text)
+
+
+def test_a_vocabulary_of_no_words_is_refused() -> None:
+    with pytest.raises(UserError, match=r"text\.minimum_count: no word of the training captions occurs 100000 times"):
+        made("mule").tokeniser(make_world().corpus, TextSettings(minimum_count=100_000))

@@ -88,6 +88,10 @@ class EmbeddingNetwork(System):
     def vocabulary(self, counts: dict[str, Counter[str]], settings: TextSettings) -> LanguageTokeniser:
         """Every word that is frequent enough in its language."""
         words = {code: frequent(counter, settings.minimum_count) for code, counter in counts.items()}
+        if not any(words.values()):
+            raise UserError(
+                f"text.minimum_count: no word of the training captions occurs {settings.minimum_count} times"
+            )
         return LanguageTokeniser(words, settings, self.settings.word_dimensions)
 
     def with_vectors(
