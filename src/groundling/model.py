@@ -17,6 +17,7 @@ from torch import Tensor
 from torch.nn.functional import embedding
 
 from groundling import systems
+from groundling.calibration import probabilities
 from groundling.corpus.entailment import LABELS
 from groundling.devices import autocast, pick_device
 from groundling.errors import UserError
@@ -35,13 +36,18 @@ Vectors = npt.NDArray[np.float32]
 
 
 class Model:
-    """Towers with the tokeniser and the recipe they were trained with."""
+    """Towers with the tokeniser and the recipe they were trained with.
+
+    Attributes:
+        temperature: what the logits of verdicts are divided by, so that probabilities are as sure as they are right.
+    """
 
     def __init__(
         self, recipe: Recipe, system: System, tokeniser: Tokeniser, towers: Towers, device: torch.device
     ) -> None:
         self.recipe, self.system, self.tokeniser, self.device = recipe, system, tokeniser, device
         self.looks: FeatureSettings | None = recipe.features  # how at picture files; None: nobody knows
+        self.temperature = 1.0
         self.towers = towers.to(device).eval()
         self.readers = [
             Reader(part, Towers(text, self.towers.picture), device)
@@ -75,6 +81,8 @@ class Model:
         model = Model(recipe, system, tokeniser, towers, pick_device(device))
         if opened.unknown_backbone_file.exists():
             model.looks = None
+        if model.judges:
+            model.temperature = opened.temperature()
         return model
 
     def encode_text(self, texts: Sequence[str], languages: str | Sequence[str], batch_size: int = 512) -> Vectors:
@@ -154,6 +162,16 @@ class Model:
 
         Texts that are the same in the same language are read once.
         """
+        return probabilities(self.verdict_logits(texts, features, languages, owners), self.temperature)
+
+    def verdict_logits(
+        self,
+        texts: Sequence[str],
+        features: Vectors,
+        languages: str | Sequence[str],
+        owners: npt.NDArray[np.int64] | None = None,
+    ) -> Vectors:
+        """What these probabilities are made of, before the temperature."""
         self._check_judges()
         codes = [languages] * len(texts) if isinstance(languages, str) else list(languages)
         rows = np.arange(len(features)) if owners is None else owners
@@ -167,7 +185,7 @@ class Model:
         seen = self.encode_features(features)
         sentences = torch.from_numpy(vectors).to(self.device), torch.tensor([place[key] for key in keys])
         logits = judge(cast(JudgingTowers, self.towers), *sentences, torch.from_numpy(seen).to(self.device), rows)
-        return cast(Vectors, logits.softmax(dim=1).cpu().numpy())
+        return cast(Vectors, logits.cpu().numpy())
 
     def check_finds(self) -> None:
         """An error where its texts and pictures do not share a space, so that neither can be found by the other."""

@@ -1,5 +1,6 @@
 """The folder a training leaves, and what is where in it."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,6 +64,14 @@ class Run:
     @property
     def finished(self) -> bool:
         return self.facts_file.exists()
+
+    def temperature(self) -> float:
+        """What the logits of its verdicts are divided by (see `calibration`); 1 where nobody has fitted it."""
+        facts = read_json(self.facts_file) if self.finished else {}
+        value = facts.get("temperature", 1.0) if isinstance(facts, dict) else None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+            raise UserError(f"{self.facts_file}: temperature: a number above 0 is needed, not {value!r}")
+        return float(value)
 
     def recipe(self) -> Recipe:
         return check(Recipe, read_json(self.recipe_file), str(self.recipe_file))

@@ -57,21 +57,23 @@ def test_slow_twin() -> None:
         rows = [row for row in range(len(truth)) if not code or codes[row] == code]
         confusion = [[0] * 3 for _ in range(3)]
         loss, right = 0.0, 0
-        bins: list[list[tuple[float, bool]]] = [[] for _ in range(10)]
+        bins: list[list[tuple[float, bool]]] = [[] for _ in range(15)]
         for row in rows:
             said = max(range(3), key=lambda label, row=row: shares[row][label])
             confusion[truth[row]][said] += 1
             right += said == truth[row]
             loss -= math.log(shares[row][truth[row]])
-            for number in range(10):
-                if number / 10 < shares[row][said] <= (number + 1) / 10:
-                    bins[number].append((shares[row][said], said == truth[row]))
+            less_sure = sum(max(shares[other]) < shares[row][said] for other in rows)
+            bins[15 * less_sure // len(rows)].append((shares[row][said], said == truth[row]))
         error = sum(abs(sum(sure for sure, _ in inside) - sum(hit for _, hit in inside)) for inside in bins)
         assert part.confusion == confusion
         assert part.accuracy == pytest.approx(100 * right / len(rows))
         assert part.log_loss == pytest.approx(loss / len(rows))
         assert part.calibration_error == pytest.approx(100 * error / len(rows))
         assert [b.statements for b in part.bins] == [len(inside) for inside in bins]
+        assert max(b.statements for b in part.bins) - min(b.statements for b in part.bins) <= 1
+        for inside, found_bin in zip(bins, part.bins, strict=True):
+            assert (found_bin.low, found_bin.high) == (min(inside)[0], max(inside)[0])
 
 
 @settings(max_examples=30, deadline=None)

@@ -7,6 +7,7 @@ import typer
 import groundling
 from groundling.cli import (
     align,
+    calibrate,
     check,
     compact,
     compare,
@@ -67,6 +68,7 @@ app.command("serve")(serve.serve)
 app.command("check")(check.check)
 app.command("export")(export.export)
 app.command("parameters")(parameters.parameters)
+app.command("calibrate")(calibrate.calibrate)
 app.command("compact")(compact.compact)
 app.command("reproduce")(reproduce.reproduce)
 app.command("recipes")(recipes.recipes)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from groundling.corpus.entailment import LABELS
 
-BINS = 10  # of the reliability diagram
+BINS = 15  # of the reliability diagram, of about as many statements each
 NORMAL = 1.959964  # half of a 95% interval in standard errors
 LEAST = 1e-12  # a probability of 0 given to the truth costs −ln of this rather than everything
 
@@ -29,9 +29,9 @@ class Bin:
     """Statements whose verdict was about equally sure.
 
     Attributes:
-        low, high: the sureness (probability of the verdict) that the bin reaches from and to.
+        low, high: the least and the greatest sureness (probability of the verdict) in the bin.
         statements: how many fell into it.
-        sureness: their mean sureness, in percent; None for an empty bin.
+        sureness: their mean sureness, in percent; None for an empty bin, which older evaluations have.
         accuracy: how many of them were right, in percent; the two are equal where the model is calibrated.
     """
 
@@ -157,20 +157,20 @@ def wilson(right: float, count: float) -> tuple[float, float]:
 
 
 def calibration(sureness: Floats, right: Mask) -> tuple[float, list[Bin]]:
-    """Expected calibration error (Guo et al. 2017), in percent, over bins of equal width, and the bins.
+    """Expected calibration error (Guo et al. 2017), in percent, over bins of equal mass, and the bins.
 
-    A bin holds what is above its lower end, up to its upper end; so 1 is in the last one, and 0 in the first.
+    Bins hold about as many statements each, for most models are sure of most: of ten bins of equal width nine would be
+    all but empty. What is equally sure is in one bin, so that no order of statements matters.
     """
-    places = np.clip(np.ceil(np.round(sureness * BINS, 9)).astype(np.int64) - 1, 0, BINS - 1)
+    first = np.searchsorted(np.sort(sureness), sureness)  # how many are less sure
+    places = first * BINS // len(sureness)
     bins, error = [], 0.0
-    for number in range(BINS):
+    for number in np.unique(places):
         inside = places == number
-        count = int(inside.sum())
-        mean = 100 * float(sureness[inside].mean()) if count else None
-        share = 100 * float(right[inside].mean()) if count else None
-        if mean is not None and share is not None:
-            error += count / len(sureness) * abs(mean - share)
-        bins.append(Bin(number / BINS, (number + 1) / BINS, count, mean, share))
+        sure, count = sureness[inside], int(inside.sum())
+        mean, share = 100 * float(sure.mean()), 100 * float(right[inside].mean())
+        error += count / len(sureness) * abs(mean - share)
+        bins.append(Bin(float(sure.min()), float(sure.max()), count, mean, share))
     return error, bins
 
 

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import save_file
 
+from groundling.calibration import fit_temperature, log_loss, probabilities, why_not
 from groundling.corpus import Corpus
 from groundling.corpus.entailment import LABELS
 from groundling.corpus.text_only import text_only
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.entailment import judge
+from groundling.evaluation.entailment import Judgement, judge
 from groundling.files import atomic_path
 from groundling.model import Model
 
@@ -24,7 +25,8 @@ class Judged:
 
     Attributes:
         result: for evaluation.json: what `evaluation.entailment` measures, and under `text_only` by language what the
-            label that is most frequent in training and the words of statements get right, in percent.
+            label that is most frequent in training and the words of statements get right, in percent. Where the model
+            has a temperature, `uncalibrated` has the loss and calibration error that it would have without.
         corpus: the split, statements in the place of captions.
         probabilities: [statements, 3].
     """
@@ -50,18 +52,61 @@ def evaluate_verdicts(model: Model, dataset: Dataset, split: str = "test") -> Ju
     """Every statement of a split, by language. The baseline is trained on the same corpus's training statements."""
     part = dataset.judged().split(split)
     corpus = check_statements(part.corpus, split)
-    languages = corpus.languages.tolist()
-    probabilities = model.entails_features(corpus.texts, part.features, languages, corpus.owners)
+    languages, classes = corpus.languages.tolist(), statement_classes(corpus)
+    logits = model.verdict_logits(corpus.texts, part.features, languages, corpus.owners)
+    shares = probabilities(logits, model.temperature)
     frequent = most_frequent(dataset.corpus)
-    found = judge(statement_classes(corpus), probabilities, languages, corpus.owners, frequent)
+    found = judge(classes, shares, languages, corpus.owners, frequent)
     result = {
         "corpus": corpus.name,
         "split": split,
         "pictures": len(np.unique(corpus.owners)),
         **found.as_json(),
         "text_only": words_alone(dataset.corpus, split),
+        "temperature": model.temperature,
     }
-    return Judged(result, corpus, probabilities)
+    if model.temperature != 1:
+        result["uncalibrated"] = uncalibrated(judge(classes, probabilities(logits), languages))
+    return Judged(result, corpus, shares)
+
+
+def uncalibrated(found: Judgement) -> dict[str, Any]:
+    """What a temperature changes."""
+    keys = ("log_loss", "calibration_error", "bins")
+    data = found.as_json()
+    return {
+        "overall": {key: data["overall"][key] for key in keys},
+        "languages": {code: {key: part[key] for key in keys} for code, part in data["languages"].items()},
+        "mean": {key: data["mean"][key] for key in keys[:2]},
+    }
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A temperature and what it was fitted on.
+
+    Attributes:
+        value: 1 where it cannot be told.
+        told_by: what it was fitted on, in words, or why it was not.
+        before, after: the log loss there at temperature 1, and at this one.
+    """
+
+    value: float
+    told_by: str
+    before: float
+    after: float
+
+
+def fitted_temperature(model: Model, dataset: Dataset, split: str = "dev") -> Fitted:
+    """The temperature of a model's verdicts, from the statements of a split that it was not trained on."""
+    part = dataset.judged().split(split)
+    corpus = check_statements(part.corpus, split)
+    classes = statement_classes(corpus)
+    logits = model.verdict_logits(corpus.texts, part.features, corpus.languages.tolist(), corpus.owners)
+    value, reason = fit_temperature(logits, classes), why_not(logits, classes)
+    where = f"{len(corpus):,} {split} statements of {corpus.name}"
+    told = where if reason is None else f"not fitted on {where}: {reason}"
+    return Fitted(value, told, log_loss(logits, classes), log_loss(logits, classes, value))
 
 
 def check_statements(corpus: Corpus, split: str) -> Corpus:

@@ -2,9 +2,10 @@
 
 from typing import Any
 
+from groundling.errors import UserError
 from groundling.evaluation.significance import difference_interval, mean_interval
 from groundling.experiments.runner import Results, folder_of
-from groundling.experiments.table import Cell, Claim, Row, TableSettings, cells, groups, mean_columns
+from groundling.experiments.table import Cell, Claim, Row, TableSettings, cells, groups, less_is_better, mean_columns
 
 X_LABELS = {"at": "", "parameters": "parameters (millions)"}
 
@@ -139,8 +140,8 @@ def _weighed(table: TableSettings, claim: Claim, by_row: dict[str, Values]) -> d
     rows = {row.name: row for row in table.rows}
     languages: dict[str, Any] = {}
     for code in claim.languages or table.languages:
-        ours = [_over_metrics(table, by_row[name], code) for name in (claim.better, claim.than)]
-        theirs = [_published_mean(table, rows[name], code) for name in (claim.better, claim.than)]
+        ours = [_over_metrics(table, claim, by_row[name], code) for name in (claim.better, claim.than)]
+        theirs = [_published_mean(table, claim, rows[name], code) for name in (claim.better, claim.than)]
         found: dict[str, Any] = {"published": None if None in theirs else theirs[0] - theirs[1]}  # type: ignore[operator]
         if all(ours):
             difference, half_width = difference_interval(*ours)
@@ -150,7 +151,8 @@ def _weighed(table: TableSettings, claim: Claim, by_row: dict[str, Values]) -> d
                 "verdict": verdict(difference, half_width, claim.equal),
             }
         languages[code] = found
-    return {"says": claim.says, "better": claim.better, "than": claim.than, "languages": languages}
+    told = {} if claim.metric is None else {"metric": claim.metric}
+    return {"says": claim.says, "better": claim.better, "than": claim.than, **told, "languages": languages}
 
 
 def verdict(difference: float, half_width: float | None, equal: bool = False) -> str:
@@ -164,28 +166,35 @@ def verdict(difference: float, half_width: float | None, equal: bool = False) ->
     return "holds" if difference > 0 else "opposite"
 
 
-def _over_metrics(table: TableSettings, values: Values, code: str) -> list[float]:
-    """Seed by seed the mean over the table's metrics, ranks with a minus: more is better."""
-    parts = [(values.get((code, metric), {}), _sign(metric)) for metric in table.metrics]
+def _over_metrics(table: TableSettings, claim: Claim, values: Values, code: str) -> list[float]:
+    """Seed by seed the mean over the metrics of a claim, ranks and losses with a minus: more is better."""
+    parts = [(values.get((code, metric), {}), _sign(metric)) for metric in _metrics(table, claim)]
     whole = [seed for seed in parts[0][0] if all(seed in part for part, _ in parts)]
     return [sum(sign * part[seed] for part, sign in parts) / len(parts) for seed in whole]
 
 
+def _metrics(table: TableSettings, claim: Claim) -> list[str]:
+    return table.metrics if claim.metric is None else [claim.metric]
+
+
 def _sign(metric: str) -> int:
-    return -1 if metric.endswith((".median", ".mean")) else 1
+    return -1 if less_is_better(metric) else 1
 
 
-def _published_mean(table: TableSettings, row: Row, code: str) -> float | None:
+def _published_mean(table: TableSettings, claim: Claim, row: Row, code: str) -> float | None:
     numbers = row.published.get(code)
     if numbers is None:
         return None
-    listed = numbers if isinstance(numbers, list) else [numbers]
-    return sum(_sign(metric) * number for metric, number in zip(table.metrics, listed, strict=True)) / len(listed)
+    listed = dict(zip(table.metrics, numbers if isinstance(numbers, list) else [numbers], strict=True))
+    chosen = _metrics(table, claim)
+    return sum(_sign(metric) * listed[metric] for metric in chosen) / len(chosen)
 
 
 def pick(result: dict[str, Any], metric: str) -> float:
-    """`mR`, `rsum`, or a direction and recall such as `text_to_image.R@10`."""
+    """`mR`, `rsum`, a direction and recall such as `text_to_image.R@10`, or `accuracy` of verdicts."""
     for key in metric.split(".", 1):
+        if key not in result:
+            raise UserError(f"metrics: no {metric} was measured here, for it is a measure of another kind of system")
         result = result[key]
     return float(result)  # type: ignore[arg-type]
 

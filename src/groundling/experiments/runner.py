@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from groundling import progress
 from groundling.errors import UserError
 from groundling.experiments.question import Question, answer, check_question
-from groundling.experiments.table import Cell, before
+from groundling.experiments.table import VERDICT_METRICS, Cell, before
 from groundling.files import read_json
 from groundling.run import Run
-from groundling.settings import CorpusSettings, FeatureSettings
+from groundling.settings import CorpusSettings, FeatureSettings, Recipe
 
 if TYPE_CHECKING:
     from groundling.dataset import Dataset
@@ -147,9 +147,14 @@ def _check(cell: Cell, data: Path | None, ready: bool = False) -> None:
     system = systems.of(recipe)
     if isinstance(recipe.before, str):
         Run.open(Path(recipe.before).expanduser())
+    judges = _judges(recipe)
+    for metric in cell.metrics if judges is not None else ():
+        if (metric in VERDICT_METRICS) != judges:
+            what = "judges statements" if judges else "finds pictures and captions"
+            raise UserError(f"metrics: {metric} is no measure of system {system.name}, which {what} here")
     dataset = _dataset(_corpus(cell), recipe.features, data).under(recipe.corpus)
-    if system.task == "entailment" and not system.needs_before:
-        dataset = system.material(dataset)
+    if judges:
+        dataset = dataset.judged()
     train, dev = dataset.split("train").corpus, dataset.split("dev").corpus
     check_languages(train, dev)
     check_score(recipe.training.score, dev.all_languages())
@@ -162,6 +167,16 @@ def _check(cell: Cell, data: Path | None, ready: bool = False) -> None:
         raise UserError(f"corpus {queries.name} has no test captions in {', '.join(missing)}")
     if ready:
         system.ready(train, recipe.text)
+
+
+def _judges(recipe: Recipe) -> bool | None:
+    """Whether a recipe trains a judge of statements. A student does what its teacher does; None: nobody knows."""
+    from groundling import systems
+
+    system = systems.of(recipe)
+    if not system.needs_before or system.task == "entailment":
+        return bool(system.task == "entailment")
+    return _judges(recipe.before) if isinstance(recipe.before, Recipe) else None
 
 
 def run_cell(

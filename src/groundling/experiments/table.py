@@ -18,9 +18,18 @@ from groundling.errors import UserError, did_you_mean
 from groundling.experiments.question import Question
 from groundling.settings import Recipe, Settings, check
 
+VERDICT_METRICS = ("accuracy", "log_loss", "calibration_error")  # of systems that judge statements
 Metric = Annotated[
-    str, Field(pattern=r"^(mR|rsum|(text_to_image|image_to_text)\.(R@1|R@5|R@10|median|mean))$")
+    str,
+    Field(
+        pattern=rf"^(mR|rsum|(text_to_image|image_to_text)\.(R@1|R@5|R@10|median|mean)|{'|'.join(VERDICT_METRICS)})$"
+    ),
 ]  # such as text_to_image.R@10
+
+
+def less_is_better(metric: str) -> bool:
+    """Of ranks, losses and errors."""
+    return metric.endswith((".median", ".mean")) or metric in ("log_loss", "calibration_error")
 
 
 class Row(Settings):
@@ -47,6 +56,9 @@ class Claim(Settings):
     than: str = Field(description="the row that it is said to be better than")
     languages: list[str] | None = Field(None, description="the columns it is said of; all when left out")
     equal: bool = Field(False, description="the two are said to be as good as each other")
+    metric: Metric | None = Field(
+        None, description="the metric it is said of; the mean of all of the table's when left out"
+    )
 
 
 class TableSettings(Settings):
@@ -55,7 +67,11 @@ class TableSettings(Settings):
     published_on: str = Field(
         "", description="what the published numbers were measured on, where it was something else"
     )
-    metrics: list[Metric] = Field(["mR"], min_length=1, description="mR, rsum, or direction.R@k: text_to_image.R@10")
+    metrics: list[Metric] = Field(
+        ["mR"],
+        min_length=1,
+        description="mR, rsum, or direction.R@k: text_to_image.R@10; accuracy, log_loss, calibration_error of verdicts",
+    )
     languages: list[str] = Field(min_length=1, description="the columns")
     mean: bool | None = Field(
         None, description="a column for the mean over languages; where there is one metric if unset"
@@ -94,6 +110,7 @@ class Cell:
     recipe: Recipe
     keeps_weights: bool = False
     ask: Question | None = None
+    metrics: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -141,7 +158,8 @@ def cells(table: TableSettings, seeds: list[int] | None = None) -> Iterator[Cell
                         assign(values, key, value, where)
                 recipe = check(Recipe, values, where)
                 named = recipe.model_copy(update={"name": _name(recipe, group), "title": ""})
-                yield Cell(row.name, group, named, ask=row.ask and row.ask.with_source(table.translations))
+                ask = row.ask and row.ask.with_source(table.translations)
+                yield Cell(row.name, group, named, ask=ask, metrics=tuple(table.metrics))
 
 
 def mean_columns(table: TableSettings) -> dict[str, list[str]]:
@@ -171,6 +189,8 @@ def _check_claims(table: TableSettings, names: list[str]) -> None:
         for code in claim.languages or []:
             if code not in (*table.languages, *mean_columns(table)):
                 raise UserError(f'{table.title}: claims: no column is called "{code}"')
+        if claim.metric is not None and claim.metric not in table.metrics:
+            raise UserError(f"{table.title}: claims: {claim.metric} is none of the table's metrics")
 
 
 def _check_published(table: TableSettings) -> None:

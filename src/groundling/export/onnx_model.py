@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from groundling.calibration import probabilities
 from groundling.errors import UserError
 from groundling.export import manifest as manifests
 from groundling.export.manifest import Manifest, ReaderFiles
@@ -175,9 +176,7 @@ class OnnxModel:
             raise ValueError(f"{len(sentences)} texts but {len(pictures)} pictures")
         if not len(sentences):
             return np.zeros((0, VERDICTS), dtype=np.float32)
-        logits = verdict(sentences=sentences, pictures=pictures)
-        shares: Vectors = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return shares / shares.sum(axis=1, keepdims=True)
+        return probabilities(verdict(sentences=sentences, pictures=pictures))
 
     def encode_pictures(self, paths: Iterable[str | Path]) -> Vectors:
         """[pictures, dimensions] unit vectors of picture files; an unreadable one is an error that names it."""

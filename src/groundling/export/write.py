@@ -139,7 +139,20 @@ def _picture(model: Model) -> Graph:
 def _verdict(model: Model, text: GraphFile, picture: GraphFile) -> Graph:
     sizes = {"sentences": int(text.outputs["vectors"][1]), "pictures": int(picture.outputs["vectors"][1])}
     inputs = {name: (torch.ones(3, size), ["pairs", None]) for name, size in sizes.items()}
-    return _graph(cast(JudgingTowers, model.towers).verdict, inputs, "pairs", f"system {model.system.name}", "logits")
+    head = Tempered(cast(JudgingTowers, model.towers).verdict, model.temperature)
+    return _graph(head, inputs, "pairs", f"system {model.system.name}", "logits")
+
+
+class Tempered(torch.nn.Module):
+    """A head with its temperature in the graph: whoever runs it needs nothing but the softmax of what comes out."""
+
+    def __init__(self, head: torch.nn.Module, temperature: float) -> None:
+        super().__init__()
+        self.head, self.temperature = head, temperature
+
+    def forward(self, sentences: torch.Tensor, pictures: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.head(sentences, pictures)
+        return logits if self.temperature == 1 else logits / self.temperature
 
 
 def _eyes(backbone: Backbone, preprocessing: Preprocessing) -> Graph:

@@ -3,17 +3,24 @@
 from pathlib import Path
 from typing import Any
 
+from groundling.experiments.table import VERDICT_METRICS, less_is_better
 from groundling.files import write_json, write_text
 from groundling.report.document import document, figure
 from groundling.report.escape import code, escape, escape_markdown
 from groundling.report.experiment_figures import experiment_figures
-from groundling.report.languages import language_name, metric_name
+from groundling.report.languages import language_name, metric_decimals, metric_name
 from groundling.report.numbers import Cell, Measured, rounded
 from groundling.report.table import Column, Table
 
 BESIDE = 4  # up to so many columns have the published number beside ours; more have it in a row below
 MANY = 8  # more columns than these become rows, where there is one metric and nothing published
-SPELLED_OUT = {"mR": "mean recall mR (mean of R@1, R@5, R@10 in both directions)", "rsum": "sum of the six recalls"}
+SPELLED_OUT = {
+    "mR": "mean recall mR (mean of R@1, R@5, R@10 in both directions)",
+    "rsum": "sum of the six recalls",
+    "accuracy": "Accuracy: share of statements, in percent, that are judged right",
+    "log_loss": "Loss: mean of −ln of the probability of the true label; a third each is 1.099",
+    "calibration_error": "Calibration error: how far sureness is from accuracy, in percent",
+}
 
 Summary = dict[str, Any]
 
@@ -49,7 +56,8 @@ def experiment_table(summary: Summary) -> Table:
     published = any(row["published"] for row in rows)
     notes = _notes(summary, published)
     if len(columns) > MANY and len(summary["metrics"]) == 1 and not published:
-        headings = [Column("language", text=True), *(Column(row["name"]) for row in rows)]
+        digits = metric_decimals(summary["metrics"][0])
+        headings = [Column("language", text=True), *(Column(row["name"], decimals=digits) for row in rows)]
         each = [[heading(summary, column), *(_ours(row, column) for row in rows)] for column in columns]
         means = sum(column["language"] in summary["means"] for column in columns)  # the last ones
         alone = len(each) - means
@@ -58,11 +66,12 @@ def experiment_table(summary: Summary) -> Table:
     headings = [Column("", text=True)]
     lines: list[list[Cell]] = []
     for column in columns:
-        name, best = heading(summary, column), "low" if column["metric"].endswith(("median", "mean")) else "high"
+        name, best = heading(summary, column), "low" if less_is_better(column["metric"]) else "high"
+        digits = metric_decimals(column["metric"])
         if beside:
-            headings += [Column("ours", name, best), Column("published", name)]  # type: ignore[arg-type]
+            headings += [Column("ours", name, best, digits), Column("published", name, "", digits)]  # type: ignore[arg-type]
         else:
-            headings.append(Column(name, "", best))  # type: ignore[arg-type]
+            headings.append(Column(name, "", best, digits))  # type: ignore[arg-type]
     counted = any(row["parameters"] for row in rows)
     kinds = ["all", "words"]
     if counted:
@@ -86,8 +95,8 @@ def experiment_table(summary: Summary) -> Table:
         lines.append(line)
         if published and not beside and row["published"]:
             # As text: a published number does not compete for the best of its column.
-            theirs = [row["published"].get(column["name"]) for column in columns]
-            lines.append(["\u2003published", *("" if number is None else rounded(number) for number in theirs)])
+            theirs = [(row["published"].get(column["name"]), metric_decimals(column["metric"])) for column in columns]
+            lines.append(["\u2003published", *("" if number is None else rounded(number, d) for number, d in theirs)])
             lines[-1] += [""] * len(kinds) if counted else []
     return Table(summary["title"], headings, lines, notes)
 
@@ -100,7 +109,8 @@ def _ours(row: dict[str, Any], column: dict[str, str]) -> Measured | None:
 def _notes(summary: Summary, published: bool) -> list[str]:
     seeds = len(summary["seeds"])
     metrics = summary["metrics"]
-    what = SPELLED_OUT.get(metrics[0], metric_name(metrics[0])) if len(metrics) == 1 else "Recalls"
+    several = "; ".join(SPELLED_OUT[metric] for metric in metrics) if metrics[0] in VERDICT_METRICS else "Recalls"
+    what = SPELLED_OUT.get(metrics[0], metric_name(metrics[0])) if len(metrics) == 1 else several
     over = f"; mean ± deviation over {seeds} seeds" if seeds > 1 else "; one seed"
     folds = f", mean over {summary['folds']} folds" if summary["folds"] > 1 else ""
     notes = [f"{what}, test split{folds}{over}."]
@@ -126,7 +136,8 @@ def interval_table(summary: Summary) -> Table:
             if cell is None or cell["interval"] is None:
                 line.append(None)
             else:
-                line.append(f"{rounded(cell['mean'] - cell['interval'])} … {rounded(cell['mean'] + cell['interval'])}")
+                ends, digits = (cell["mean"] - cell["interval"], cell["mean"] + cell["interval"]), column["metric"]
+                line.append(" … ".join(rounded(end, metric_decimals(digits)) for end in ends))
         lines.append(line)
     return Table("95% intervals of the means over seeds", headings, lines)
 
@@ -136,17 +147,24 @@ def claims_table(summary: Summary) -> Table:
     headings = [Column("claim", text=True), Column("language", text=True), Column("difference", text=True)]
     headings += [Column("published"), Column("here", text=True)]
     lines: list[list[Cell]] = []
+    metrics = summary["metrics"]
     for claim in summary["claims"]:
-        says = claim["says"]
+        says, only = claim["says"], claim.get("metric", metrics[0] if len(metrics) == 1 else None)
+        digits = metric_decimals(only)
         for language, found in claim["languages"].items():
             ours = "–"
             if "difference" in found:
-                spread = "" if found["interval"] is None else f" ± {rounded(found['interval'])}"
-                ours = f"{_signed(found['difference'])}{spread}"
-            theirs = None if found["published"] is None else _signed(found["published"])
+                spread = "" if found["interval"] is None else f" ± {rounded(found['interval'], digits)}"
+                ours = f"{_signed(found['difference'], digits)}{spread}"
+            theirs = None if found["published"] is None else _signed(found["published"], digits)
             lines.append([says, column_title(summary, language), ours, theirs, found.get("verdict", "–")])
             says = ""
-    several = "the mean of the columns' metrics" if len(summary["metrics"]) > 1 else metric_name(summary["metrics"][0])
+    named = dict.fromkeys(metric_name(claim["metric"]) for claim in summary["claims"] if "metric" in claim)
+    several = "the mean of the columns' metrics" if len(metrics) > 1 else metric_name(metrics[0])
+    if named and all("metric" in claim for claim in summary["claims"]):
+        several = " or ".join(named)
+    if any(less_is_better(claim.get("metric", metrics[0])) for claim in summary["claims"]):
+        several += ", where less is better with the sign turned,"
     note = (
         f"Difference of {several} ± half of its 95% interval over seeds (Welch). Holds: the interval is above zero; "
         "opposite: below; not resolved, no difference seen: zero is inside."
@@ -154,8 +172,8 @@ def claims_table(summary: Summary) -> Table:
     return Table("What the paper says, and what our seeds say", headings, lines, [note])
 
 
-def _signed(value: float) -> str:
-    text = rounded(value)
+def _signed(value: float, decimals: int = 1) -> str:
+    text = rounded(value, decimals)
     return text if text.startswith("-") or float(text) == 0 else f"+{text}"
 
 

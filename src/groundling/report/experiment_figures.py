@@ -35,7 +35,8 @@ def _bars(summary: Summary) -> list[Figure]:
                 means = [None if cell is None else cell["mean"] for cell in cells]
                 bars.append(Bars(row["name"], means, [None if cell is None else cell["deviation"] for cell in cells]))
         if bars:
-            figures.append((name, bar_chart(f"{summary['title']}: {name}", groups, bars, "%", _width(groups, bars))))
+            unit = "" if {column["metric"] for column in inside} == {"log_loss"} else "%"
+            figures.append((name, bar_chart(f"{summary['title']}: {name}", groups, bars, unit, _width(groups, bars))))
     return figures
 
 

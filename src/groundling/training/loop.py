@@ -18,6 +18,7 @@ from groundling.progress import bar
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.training import checkpoint
+from groundling.training.calibrating import temperature_facts
 from groundling.training.facts import facts
 from groundling.training.metrics import Metrics
 from groundling.training.schedule import learning_rate
@@ -121,6 +122,8 @@ def train(
 
     at.seconds = time.monotonic() - started
     told = facts(recipe, system, towers, train_set.corpus, data, tokeniser, where, precision, at)
+    if system.task == "entailment":
+        told |= temperature_facts(run, dataset, judging, before, device)
     write_json(run.facts_file, {**told, "score": score_name(system, recipe)})
     run.checkpoint_file.unlink(missing_ok=True)
     return run

@@ -1,0 +1,39 @@
+"""groundling calibrate"""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from groundling.cli.output import AsJson, Data, Device, print_json
+
+
+def calibrate(
+    run: Annotated[Path, typer.Argument(help="The folder of a trained run that judges statements.")],
+    corpus: Annotated[
+        str | None,
+        typer.Option(help="A corpus, or your own table with a column `label`; the run's own dev split when left out."),
+    ] = None,
+    split: Annotated[
+        str, typer.Option(help="Which statements of --corpus: of none that the run was trained on.")
+    ] = "dev",
+    data: Data = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Make the probabilities of a run's verdicts as sure as they are right. Verdicts stay what they are.
+
+    Training does this by itself. It is for runs that were trained before it did, and for statements of your own that
+    are more like what the model will be asked. Changes the temperature in run.json and nothing else.
+    """
+    from groundling.training.calibrating import calibrate as fit
+
+    result = fit(run, corpus, split, data, device)
+    if as_json:
+        return print_json(result)
+    losses = result["log_loss"]
+    print(
+        f"{run}: temperature {result['temperature']:.3f}, from {result['temperature_from']}, where the mean loss is "
+        f"{losses['calibrated']:.3f} rather than {losses['uncalibrated']:.3f}"
+    )
+    print(f"Next: groundling evaluate {run}")

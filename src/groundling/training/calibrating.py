@@ -1,0 +1,54 @@
+"""The temperature of a run's verdicts (see `calibration`): fitted when training ends, or later, on other statements."""
+
+from pathlib import Path
+from typing import Any
+
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.evaluation.verdicts import fitted_temperature
+from groundling.files import read_json, write_json
+from groundling.model import Model
+from groundling.run import Run
+
+
+def temperature_facts(run: Run, dataset: Dataset, judging: bool, before: Path | None, device: str) -> dict[str, Any]:
+    """For run.json of a run that judges and whose best weights are there; the dev split also stopped its training.
+
+    A student who learned from sentences alone (`judging` is false) has the temperature of the teacher, whose head it
+    speaks through: no label has told it anything, and none need to, for its vectors are those of the teacher or nearly.
+    """
+    if judging:
+        found = fitted_temperature(Model.load(run.folder, device), dataset)
+        return {"temperature": found.value, "temperature_from": found.told_by}
+    teacher = 1.0 if before is None else Run(before).temperature()
+    return {"temperature": teacher, "temperature_from": "the teacher"}
+
+
+def calibrate(
+    folder: Path, corpus: str | None = None, split: str = "dev", data: Path | None = None, device: str = "auto"
+) -> dict[str, Any]:
+    """Fit the temperature of a finished run anew and put it into its run.json; nothing else of it changes.
+
+    Statements are those of the run's own corpus, or of another one that is more like what the model will be asked.
+    """
+    run, model = Run.open(folder), Model.load(folder, device)
+    if not model.judges:
+        raise UserError(f"{folder} finds pictures and captions, and gives no probabilities that could be calibrated")
+    if not run.finished:
+        raise UserError(f"{folder}: this run is not finished; go on with `groundling train --resume {folder}`")
+    if corpus is None and split != "dev":
+        raise UserError(f"--split {split}: the run's own corpus is for training and testing but for dev; leave it out")
+    source = model.recipe.corpus
+    if corpus is not None:
+        source = source.model_copy(update={"name": corpus, "split": None})
+    found = fitted_temperature(model, Dataset.load(source, model.recipe.features, data), split)
+    if found.value == 1:
+        raise UserError(f"{folder}: its temperature stays what it was, {model.temperature:.3g}: {found.told_by}")
+    fitted = {"temperature": found.value, "temperature_from": found.told_by}
+    write_json(run.facts_file, {**read_json(run.facts_file), **fitted})
+    return {
+        "run": str(folder),
+        **fitted,
+        "temperature_before": model.temperature,
+        "log_loss": {"uncalibrated": found.before, "calibrated": found.after},
+    }
