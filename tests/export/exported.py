@@ -46,6 +46,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "the same, with masks": {"name": "smalr", **NETWORK, **LATENT, **OWN},
 }
 VERDICTS = {"name": "clip_ve", "dimensions": 64, "word_dimensions": 64, "hidden": 6}
+TEMPERATURE = 0.4  # of models that judge
 CELLS = {"name": "clip_ve", **WORDS, "hidden": 6, "picture": "cells", "cells": 9, "cell_dimensions": 5, "questions": 2}
 # What nobody has met in training, of several scripts; nothing at all; more words than are read; one endless word.
 ASKED = ["dog", "", "hund katze", "собака Ещё", "一只狗 dog", "🦜", "house " * 70, "x" * 300, "e\u0301té l'eau", "कुत्ता"]
@@ -75,7 +76,7 @@ def save(model: Model, folder: Path, languages: list[str]) -> Run:
     run.save_recipe(model.recipe)
     write_json(run.tokeniser_file, model.tokeniser.to_json())
     save_file({name: value.contiguous() for name, value in model.towers.state_dict().items()}, run.weights_file)
-    write_json(run.facts_file, {"languages": languages})
+    write_json(run.facts_file, {"languages": languages, **({"temperature": TEMPERATURE} if model.judges else {})})
     return run
 
 

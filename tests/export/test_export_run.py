@@ -13,7 +13,7 @@ from typing import Any
 import exported
 import numpy as np
 import pytest
-from exported import ASKED, KINDS, languages_for, run_that_sees, small_backbone_known
+from exported import ASKED, KINDS, TEMPERATURE, languages_for, run_that_sees, small_backbone_known
 
 import groundling
 from conftest import make_world
@@ -29,7 +29,7 @@ from groundling.search import Index, index_pictures
 from power_cut import kill_9
 
 onnx = pytest.importorskip("onnx")
-pytest.importorskip("onnxruntime")
+onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
 
 seeing, photos = exported.seeing, exported.photos
@@ -117,6 +117,19 @@ def test_a_verdict_is_the_same(run: Run, folder: Path, photos: Path) -> None:
     assert np.allclose(ours.sum(axis=1), 1, atol=1e-5)
     assert ours.std(axis=0).max() > 1e-3  # or equality would mean nothing
     assert OnnxModel.load(folder).entails([], [], "en").shape == (0, 3)
+
+
+def test_the_temperature_is_in_the_graph(run: Run, folder: Path) -> None:
+    """Whoever runs the graph without us gets the same probabilities from its logits."""
+    model, exported = Model.load(run.folder, "cpu"), OnnxModel.load(folder)
+    assert model.temperature == TEMPERATURE
+    texts, features = ["dog", "cat", "hund"], make_world().features[:3]
+    plain = model.verdict_logits(texts, features, "en")
+    vectors = {"sentences": model.encode_text(texts, "en"), "pictures": model.encode_features(features)}
+    session = onnxruntime.InferenceSession(folder / "verdict.onnx")
+    assert np.abs(session.run(None, vectors)[0] - plain / TEMPERATURE).max() < 1e-5
+    asked = exported.entails_features(texts, features, "en")
+    assert (asked.argmax(axis=1) == plain.argmax(axis=1)).all()
 
 
 def test_a_model_for_retrieval_says_that_it_cannot_judge(copy: Path) -> None:

@@ -129,11 +129,12 @@ def evaluate(
 
 def show_result(result: dict[str, Any]) -> None:
     from groundling.report.tables import recall_table
-    from groundling.report.verdicts import accuracy_table, confusion_table
+    from groundling.report.verdicts import accuracy_table, calibration_table, confusion_table
 
     if result.get("task") == "entailment":
-        print_table(accuracy_table(result))
-        return print_table(confusion_table(result))
+        for table in (accuracy_table, calibration_table, confusion_table):
+            print_table(table(result))
+        return
     print_table(recall_table(result))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from groundling.corpus.entailment import LABELS
-from groundling.evaluation.entailment import Judgement, Verdicts
+from groundling.evaluation.entailment import Judgement
 from groundling.report.distances import KINDS, by_distance, spearman
 from groundling.report.document import figure
 from groundling.report.escape import escape
@@ -15,6 +15,7 @@ from groundling.report.marks import count_square, scatter
 from groundling.report.numbers import rounded
 from groundling.report.plots import Series, line_chart
 from groundling.report.table import Column, Table
+from groundling.report.verdicts import calibration_table
 
 # Table 4.1 of seed 003: test loss and accuracy (%) on SNLI-VE, translated by machine for all but English.
 PUBLISHED = {
@@ -42,7 +43,7 @@ def entailment_sections(evaluation: Data, base: str = "en") -> dict[str, str]:
     return {
         "Beside the published numbers": published_table(evaluation).html() if published else "",
         "What is taken for what": confusion_figures(judgement),
-        "Is it as sure as it is right?": reliability_figure(judgement),
+        "Is it as sure as it is right?": reliability_figure(evaluation),
         "Accuracy and distance between languages": distance_figures(judgement, base),
     }
 
@@ -50,6 +51,7 @@ def entailment_sections(evaluation: Data, base: str = "en") -> dict[str, str]:
 def published_table(evaluation: Data) -> Table:
     """Loss and accuracy by language in the shape of Table 4.1, with its numbers beside ours."""
     languages = evaluation.get("languages") or {}
+    plain = (evaluation.get("uncalibrated") or {}).get("languages") or languages  # as theirs: no temperature
     codes = [*PUBLISHED, *(code for code in languages if code not in PUBLISHED)]
     columns = [Column("language", text=True)]
     columns += [Column(name, "test loss", "low", 4) for name in ("ours", "published")]
@@ -57,10 +59,12 @@ def published_table(evaluation: Data) -> Table:
     rows = []
     for code in codes:
         ours, theirs = languages.get(code) or {}, PUBLISHED.get(code, (None, None))
-        rows.append([language_name(code), ours.get("log_loss"), theirs[0], ours.get("accuracy"), theirs[1]])
+        loss = (plain.get(code) or {}).get("log_loss")
+        rows.append([language_name(code), loss, theirs[0], ours.get("accuracy"), theirs[1]])
     note = (
         "Published: Table 4.1 of the thesis, CLIP-VE in English and one student of it for each language, on SNLI-VE's "
-        "test split, which was translated by machine. Only numbers on the same statements can be compared."
+        "test split, which was translated by machine. Only numbers on the same statements can be compared. Losses are "
+        "without a temperature, as theirs."
     )
     return Table("Loss and accuracy by language", columns, rows, [note])
 
@@ -79,40 +83,27 @@ def confusion_figures(judgement: Judgement) -> str:
     return f'<div class="charts" style="{THREE}">{"".join(figures)}</div><p class="note">{note}</p>'
 
 
-def reliability_figure(judgement: Judgement) -> str:
-    """Accuracy against sureness, beside the diagonal of a model that is exactly as sure as it is right."""
-    overall = judgement.overall
-    points = [(part.sureness, part.accuracy) for part in overall.bins if part.sureness is not None]
+def reliability_figure(evaluation: Data) -> str:
+    """Accuracy against sureness, with a temperature and without, beside the diagonal of what is as sure as it is right.
+
+    A point is a bin of statements about which the model is about equally sure.
+    """
     lowest = 100 / len(LABELS)
     ideal = Series("as sure as right", [(lowest, lowest), (100.0, 100.0)])
-    model = Series("the model", [(x, y) for x, y in points if x is not None])
+    series, without = [_reliability("the model", evaluation), ideal], evaluation.get("uncalibrated")
+    if without:
+        series.append(_reliability("without its temperature", without))
     chart = line_chart(
-        "Accuracy by sureness", [model, ideal], "probability of the verdict, %", "right, %", y_range=(0.0, 100.0)
+        "Accuracy by sureness", series, "probability of the verdict, %", "right, %", y_range=(0.0, 100.0)
     )
-    return (
-        f'<div class="charts">{figure(chart, "All languages; below the diagonal the model is too sure of itself")}'
-        f"<div>{_calibration_table(judgement).html()}</div></div>"
-    )
+    caption = "All languages; below the diagonal the model is too sure of itself"
+    table = calibration_table(evaluation).html()
+    return f'<div class="charts">{figure(chart, caption)}<div>{table}</div></div>'
 
 
-def _calibration_table(judgement: Judgement) -> Table:
-    columns = [Column("language", text=True), Column("mean sureness"), Column("accuracy"), Column("calibration error")]
-    parts = [(language_name(code), part) for code, part in judgement.languages.items()]
-    overall = [("all", judgement.overall)] if len(parts) != 1 else []
-
-    def row(name: str, part: Verdicts) -> list[str | float | None]:
-        return [name, _sureness(part), part.accuracy, part.calibration_error]
-
-    note = (
-        "Sureness: the probability of the verdict. Calibration error: how far sureness is from accuracy, in mean over "
-        "ten bins. All in percent."
-    )
-    rows, foot = [row(*part) for part in parts], [row(*part) for part in overall]
-    return Table("", columns, rows, [note], foot)
-
-
-def _sureness(part: Verdicts) -> float:
-    return sum(inside.statements * (inside.sureness or 0.0) for inside in part.bins) / part.statements
+def _reliability(name: str, evaluation: Data) -> Series:
+    bins = evaluation["overall"]["bins"]
+    return Series(name, [(part["sureness"], part["accuracy"]) for part in bins if part["sureness"] is not None])
 
 
 def distance_figures(judgement: Judgement, base: str = "en") -> str:

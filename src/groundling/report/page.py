@@ -15,7 +15,7 @@ from groundling.report.numbers import duration, rounded
 from groundling.report.sheet import picture_sheet
 from groundling.report.table import Column, Table
 from groundling.report.tables import DIRECTIONS, chance_by_direction, fold_words, recall_table
-from groundling.report.verdicts import accuracy_table
+from groundling.report.verdicts import accuracy_table, calibration_table
 
 Data = Mapping[str, Any]
 Rows = Sequence[Mapping[str, Any]]
@@ -187,6 +187,8 @@ def render_markdown(
     parts.append("\n".join(items))
     for title, table in _results(evaluation).items():
         parts += [f"## {title}", table.markdown()]
+    if evaluation.get("task") == "entailment" and evaluation.get("languages"):
+        parts.append(calibration_table(evaluation).markdown())
     best = best_validation(metrics or [])
     if best:
         parts += ["## Learning", f"Best validation score {rounded(best[1])} at step {best[0]:,.0f}."]

@@ -1,10 +1,12 @@
-"""The table of a model that judges statements: accuracy by language, with what needs no picture beside it."""
+"""The tables of a model that judges statements: accuracy by language, with what needs no picture beside it; what is
+taken for what; and whether it is as sure as it is right.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from groundling.report.languages import language_name
-from groundling.report.numbers import Cell
+from groundling.report.numbers import Cell, rounded
 from groundling.report.table import Column, Table
 
 
@@ -56,3 +58,39 @@ def confusion_table(evaluation: Mapping[str, Any]) -> Table:
         for label, line in zip(labels, counts, strict=True)
     ]
     return Table("What is taken for what, in percent of the truth, all languages together", columns, rows)
+
+
+def calibration_table(evaluation: Mapping[str, Any]) -> Table:
+    """How sure and how right, by language, with the model's temperature and, where it has one, without."""
+    languages: Mapping[str, Mapping[str, Any]] = evaluation["languages"]
+    without: Mapping[str, Any] = evaluation.get("uncalibrated") or {}
+    columns = [Column("language", text=True), Column("accuracy"), Column("mean sureness")]
+    for group, decimals in (("calibration error", 1), ("loss", 3)):
+        columns += [Column("without", group, decimals=decimals), Column("with", group, decimals=decimals)]
+    if not without:
+        columns = [*columns[:3], Column("calibration error"), Column("loss", decimals=3)]
+
+    def row(name: str, part: Mapping[str, Any], plain: Mapping[str, Any]) -> list[Cell]:
+        line: list[Cell] = [name, part["accuracy"], _sureness(part)]
+        for key in ("calibration_error", "log_loss"):
+            line += [plain[key], part[key]] if without else [part[key]]
+        return line
+
+    plain = without.get("languages") or {}
+    rows = [row(language_name(code), part, plain.get(code) or {}) for code, part in languages.items()]
+    foot = [row("all", evaluation["overall"], without.get("overall") or {})] if len(languages) > 1 else []
+    notes = [
+        "Sureness: the probability of the verdict, in percent. Calibration error: how far it is from accuracy, in mean "
+        f"over {len(evaluation['overall']['bins'])} bins of statements.",
+    ]
+    if without:
+        notes.append(
+            f"With: logits divided by the model's temperature, {rounded(evaluation['temperature'], 2)}, which was "
+            "fitted on other statements (`temperature_from` in run.json); verdicts are the same without."
+        )
+    return Table("Sureness and accuracy", columns, rows, notes, foot)
+
+
+def _sureness(part: Mapping[str, Any]) -> float:
+    total = sum(inside["statements"] * (inside["sureness"] or 0.0) for inside in part["bins"])
+    return float(total / part["statements"])

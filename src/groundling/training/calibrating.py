@@ -37,7 +37,7 @@ def calibrate(
     if not run.finished:
         raise UserError(f"{folder}: this run is not finished; go on with `groundling train --resume {folder}`")
     if corpus is None and split != "dev":
-        raise UserError(f"--split {split}: the run's own corpus is for training and testing but for dev; leave it out")
+        raise UserError(f"--split {split}: of the run's own corpus only dev statements are free for this; leave it out")
     source = model.recipe.corpus
     if corpus is not None:
         source = source.model_copy(update={"name": corpus, "split": None})
