@@ -44,7 +44,15 @@ def test_from_statements_to_a_report_and_a_comparison(train_judged: list[str], o
         assert "German" in text
         assert accuracy in text
         assert "words only" in text
+    facts = json.loads(Path("seeing/run.json").read_text())
+    assert facts["temperature"] == result["temperature"] != 1
+    assert "Sureness and accuracy" in shown.out
+    assert f"{result['uncalibrated']['overall']['log_loss']:.3f}" in shown.out
+    again = call("calibrate", "seeing", "--json").json
+    assert (again["temperature"], again["temperature_from"]) == (facts["temperature"], facts["temperature_from"])
+    assert f"temperature {facts['temperature']:.3f}, from 300 dev statements" in call("calibrate", "seeing").out
     before = content(own_ground / "seeing")
+    assert_one_sentence(call("calibrate", "seeing", "--split", "test"), "only dev statements are free")
     dev = call("evaluate", "seeing", "--split", "dev", "--json").json
     assert (dev["split"], dev["text_only"]["en"]["split"]) == ("dev", "dev")
     assert call("evaluate", "seeing", "--split", "train", "--json").json["text_only"] == {}

@@ -153,6 +153,22 @@ def test_sureness_beside_accuracy() -> None:
     assert re.match(r"the model: \d+(\.\d+)? at 80, ", described.text or "")
 
 
+def test_what_a_temperature_changes_stands_beside() -> None:
+    data = judged(["en", "de"])
+    plain = {key: data["overall"][key] for key in ("log_loss", "calibration_error", "bins")}
+    plain = {**plain, "log_loss": 1.2345, "bins": [{**part, "sureness": 99.0} for part in plain["bins"]]}
+    data |= {"temperature": 4.2, "uncalibrated": {"overall": plain, "languages": {"en": plain, "de": plain}}}
+    html = entailment_sections(data)["Is it as sure as it is right?"]
+    assert html.count("<td>1.235</td>") == 3
+    assert "temperature, 4.20, which was fitted on other statements" in html
+    [chart] = drawings(html)
+    told = chart.findtext("{http://www.w3.org/2000/svg}desc") or ""
+    assert re.search(r"the model: [\d.]+ at 80, .* without its temperature: [\d.]+ at 99", told)
+    assert "1.2345" in published_table(data).markdown()  # no temperature there either
+    (without,) = drawings(entailment_sections(judged(["en"]))["Is it as sure as it is right?"])
+    assert "temperature" not in (without.findtext("{http://www.w3.org/2000/svg}desc") or "")
+
+
 def test_published_numbers_stand_beside_ours_where_statements_are_of_that_kind() -> None:
     data = {**judged(["en", "fr"]), "corpus": "e-snli-ve"}
     table = published_table(data).markdown()

@@ -199,7 +199,7 @@ def _summary(checked: CheckedTable) -> str:
 def _notes(checked: CheckedTable, model: str, accuracy: Mapping[str, float], shown: int) -> list[str]:
     notes = [
         f"Judged by the model {model}, which can be wrong: it marks what deserves a look, and does not replace one. "
-        "The probabilities are the model's own."
+        "The probabilities are the model's own; its report says how far they can be trusted."
     ]
     known = [code for code in _languages(checked.rows) if code in accuracy]
     if known:

@@ -1,0 +1,125 @@
+"""Tables of systems that judge statements: accuracy and loss, a judge that students share, measures that fit."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import small_tables
+from small_tables import make_table, run_table
+
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.experiments.results import summarise
+from groundling.experiments.table import TableSettings
+from groundling.files import read_json
+from groundling.report.experiment import claims_table, experiment_table, interval_table
+from groundling.report.experiment_figures import experiment_figures
+from judged_world import make_judged
+
+forget_datasets, trained = small_tables.forget_datasets, small_tables.trained
+
+JUDGE = {"name": "clip_ve", "dimensions": 12, "word_dimensions": 8, "hidden": 16}
+LONG = {"batch_size": 64, "learning_rate": 0.01, "length_pool": 1, "validate_every": 40, "maximum_steps": 80}
+SHORT = {**LONG, "validate_every": 10, "maximum_steps": 20}
+ROWS = [
+    {
+        "name": "blind",
+        "set": {
+            "before": None,
+            "corpus.languages": ["en"],
+            "system": {**JUDGE, "sees_pictures": False},
+            "training": SHORT,
+        },
+    },
+    {"name": "taught"},
+    {"name": "words", "set": {"system": {"name": "clseave", "student": "words"}}},
+]
+
+
+@pytest.fixture(autouse=True)
+def judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = make_judged()
+    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *_: world))
+
+
+def verdict_table(**changes: Any) -> TableSettings:
+    values: dict[str, Any] = {
+        "metrics": ["accuracy", "log_loss"],
+        "base": {
+            "corpus": {"name": "judged"},
+            "text": {"minimum_count": 1},
+            "system": {"name": "clseave", "student": "tower"},
+            "training": {**SHORT, "precision": "float32"},
+            "before": {"corpus": {"languages": ["en"]}, "system": JUDGE, "training": LONG},
+        },
+        "rows": ROWS,
+        "claims": [
+            {"says": "seeing helps", "better": "taught", "than": "blind", "languages": ["en"], "metric": "accuracy"},
+            {"says": "and is surer", "better": "taught", "than": "blind", "languages": ["en"], "metric": "log_loss"},
+        ],
+    }
+    return make_table(**{**values, **changes})
+
+
+def test_a_judge_its_students_and_one_that_is_blind(tmp_path: Path, trained: list[Path]) -> None:
+    table = verdict_table()
+    results = run_table(table, tmp_path)
+    names = [folder.name.rsplit("-", 1)[0] for folder in trained]
+    assert sorted(names) == sorted(
+        name
+        for seed in (0, 1)
+        for name in (f"before-clip_ve-en-seed{seed}", f"clip_ve-en-seed{seed}", *[f"clseave-en+de-seed{seed}"] * 2)
+    )
+    found = summarise(table, results)
+    blind, taught, words = (row["columns"] for row in found["rows"])
+    judges = [
+        read_json(folder / "evaluation.json")["languages"]["en"]["accuracy"]
+        for folder in trained
+        if folder.name.startswith("before")
+    ]
+    assert taught["en accuracy"]["values"] == pytest.approx(judges)
+    assert words["en accuracy"]["values"] == pytest.approx(judges)
+    assert "de accuracy" not in blind
+    assert taught["en accuracy"]["mean"] > blind["en accuracy"]["mean"] + 5
+    assert taught["en log_loss"]["mean"] < blind["en log_loss"]["mean"] < 1.2
+    seeing, surer = (claim["languages"]["en"] for claim in found["claims"])
+    means = {key: taught[f"en {key}"]["mean"] - blind[f"en {key}"]["mean"] for key in ("accuracy", "log_loss")}
+    assert seeing["difference"] == pytest.approx(means["accuracy"])
+    assert surer["difference"] == pytest.approx(-means["log_loss"])  # less of it is better
+    lines = claims_table(found).markdown()
+    assert f"+{surer['difference']:.3f} ± " in lines
+    assert "Difference of accuracy or loss, where less is better with the sign turned," in lines
+    shown = experiment_table(found).markdown()
+    assert f"{blind['en log_loss']['mean']:.3f} ± " in shown
+    assert "Accuracy: share of statements" in shown
+    assert (
+        f"{taught['en log_loss']['mean'] + taught['en log_loss']['interval']:.3f}" in interval_table(found).markdown()
+    )
+    assert [caption for caption, _ in experiment_figures(found)] == ["accuracy", "loss"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        (
+            {"metrics": ["mR"], "claims": [], "rows": ROWS[:1]},
+            "mR is no measure of system clip_ve, which judges statements here",
+        ),
+        ({"metrics": ["mR"], "claims": [], "rows": ROWS[1:]}, "mR is no measure of system clseave, which judges"),
+        (
+            {"metrics": ["accuracy"], "claims": [], "base": small_tables.BASE, "rows": [{"name": "finds"}]},
+            "accuracy is no measure of system bag, which finds pictures and captions here",
+        ),
+    ],
+)
+def test_a_measure_of_something_else_is_told_before_training(
+    changes: dict[str, Any], words: str, tmp_path: Path, trained: list[Path]
+) -> None:
+    with pytest.raises(UserError, match=words):
+        run_table(verdict_table(**changes), tmp_path)
+    assert not trained
+
+
+def test_a_claim_about_a_metric_that_is_not_in_the_table() -> None:
+    with pytest.raises(UserError, match="log_loss is none of the table's metrics"):
+        run_table(verdict_table(metrics=["accuracy"]), Path("nowhere"))
