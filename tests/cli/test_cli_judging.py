@@ -75,6 +75,7 @@ def test_a_language_that_was_not_trained(train_judged: list[str]) -> None:
     result = call("evaluate", "english", "--unseen-language", "de", "--json").json
     assert list(result["languages"]) == ["de"]
     assert result["known"]["de"]["words_known"] < 50
+    assert "Sureness and accuracy" in call("evaluate", "english", "--unseen-language", "de").out
     assert_one_sentence(call("evaluate", "english", "--unseen-language", "fr"), 'no captions in "fr"')
 
 

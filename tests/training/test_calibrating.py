@@ -1,6 +1,7 @@
 """A judge is calibrated when its training ends; old runs are as before; students have their teacher's temperature."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -147,6 +148,10 @@ def test_mistakes_change_nothing(run: Run, judged: Dataset, monkeypatch: pytest.
     monkeypatch.setattr(Dataset, "load", staticmethod(lambda *_: few))
     before = run.facts_file.read_bytes()
     with pytest.raises(UserError, match=r"stays what it was.*72 dev statements of judged: fewer than 100 statements"):
+        calibrate(run.folder, device="cpu")
+    upside_down = replace(judged, features=-judged.features)
+    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *_: upside_down))
+    with pytest.raises(UserError, match=r"judges 300 dev statements of judged no better than a guess would"):
         calibrate(run.folder, device="cpu")
     with pytest.raises(UserError, match="only dev statements are free"):
         calibrate(run.folder, split="test", device="cpu")

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from groundling.calibration import HIGHEST
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.verdicts import fitted_temperature
@@ -44,6 +45,11 @@ def calibrate(
     found = fitted_temperature(model, Dataset.load(source, model.recipe.features, data), split)
     if found.value == 1:
         raise UserError(f"{folder}: its temperature stays what it was, {model.temperature:.3g}: {found.told_by}")
+    if found.value > 0.99 * HIGHEST:
+        raise UserError(
+            f"{folder}: judges {found.told_by} no better than a guess would, so its temperature stays what it was, "
+            f"{model.temperature:.3g}; look whether they have the right labels and pictures"
+        )
     fitted = {"temperature": found.value, "temperature_from": found.told_by}
     write_json(run.facts_file, {**read_json(run.facts_file), **fitted})
     return {
