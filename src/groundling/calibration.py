@@ -76,7 +76,7 @@ def fit_temperature(logits: npt.ArrayLike, classes: npt.ArrayLike) -> float:
             low = middle
         else:
             high = middle
-    return float(np.exp(high))
+    return float(np.clip(np.exp(high), LOWEST, HIGHEST))
 
 
 def _checked(logits: npt.ArrayLike, classes: npt.ArrayLike) -> tuple[Floats, npt.NDArray[np.int64]]:
