@@ -50,7 +50,7 @@ class EmbeddingNetworkSettings(Settings):
     margin: PositiveFloat = Field(0.05, description="of all triplets")
     most_violated: PositiveInt = Field(10, description="triplets of an anchor that count")
     easy_epochs: float = Field(
-        0,
+        5,
         ge=0,
         description="passes over which triplets with pictures turn from all to the most violated ones; 0: at once, as "
         "published",
