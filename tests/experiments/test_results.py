@@ -176,6 +176,29 @@ def test_the_mean_over_the_languages_that_a_row_was_trained_on() -> None:
     assert [row["own_mean"] for row in summarise(table, {})["rows"]] == [{"mR": None}, {"mR": None}]
 
 
+def test_points_of_lines_with_different_languages_have_a_mean_over_common_ones() -> None:
+    """Seed by seed: the deviation is that of the mean over languages."""
+    rows = [
+        {"name": "1", "at": 1, "each": "language"},
+        {"name": "2", "at": 2, "each": [["de", "en"]]},
+        {"name": "3", "at": 3},
+        {"name": "no point", "each": [["fr"]]},
+    ]
+    changes: dict[str, Any] = {"rows": rows, "languages": ["en", "de", "fr"], "base": {"corpus": {"name": "x"}}}
+    table = make_table(**changes)
+    numbers = {"en": (1, 5), "de": (5, 1), "fr": (90, 90)}
+    results = results_of(table, lambda cell, code: numbers[code][cell.recipe.training.seed])
+    summary = summarise(table, results)
+    assert summary["common_languages"] == ["en", "de"]
+    for row in summary["rows"][:3]:
+        assert (row["common_mean"]["mR"]["values"], row["common_mean"]["mR"]["deviation"]) == ([3, 3], 0)
+    assert summary["rows"][3]["common_mean"] == {"mR": None}
+    assert summarise(table, {})["rows"][0]["common_mean"] == {"mR": None}
+    same = summarise(make_table(**{**changes, "rows": [rows[0], rows[2], rows[3]]}), {})
+    assert same["common_languages"] is None
+    assert [row["common_mean"] for row in same["rows"]] == [None] * 3
+
+
 def test_parameters_are_those_of_all_models_of_a_row() -> None:
     """Once for each model, however many seeds it was trained with."""
     table, results = by_hand(parameters=True)

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 import groundling.report
 from groundling.report import Bars, Series, bar_chart, line_chart
 from groundling.report.canvas import COLOURS
-from groundling.report.scales import text_width, tick_labels, ticks_around, ticks_inside, ticks_inside_log
+from groundling.report.named_lines import STRENGTH
+from groundling.report.scales import (
+    Scale,
+    text_width,
+    tick_labels,
+    ticks_around,
+    ticks_at,
+    ticks_inside,
+    ticks_inside_log,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 NAN = float("nan")
@@ -195,9 +204,29 @@ def test_ticks_by_hand() -> None:
     assert tick_labels(ticks_around(0.3, 0.9, 6)) == ["0.3", "0.4", "0.5", "0.6", "0.7", "0.8", "0.9"]
     assert ticks_inside(500, 8000, 4) == [2000, 4000, 6000, 8000]
     assert ticks_inside_log(1, 20, 5) == [1, 2, 5, 10, 20]
+    assert ticks_inside_log(5, 80, 9) == [5, 10, 20, 50]
+    assert ticks_inside_log(9.8, 82, 9) == [10, 15, 20, 30, 50, 70]
+    assert ticks_inside_log(6.6, 26, 9) == [7, 10, 15, 20]
+    assert tick_labels([1e-6, 1e-4, 1e-2]) == ["1e-6", "1e-4", "1e-2"]
     assert tick_labels([0, 2500, 5000]) == ["0", "2,500", "5,000"]
     assert tick_labels([0.0, 1e-6, 2e-6]) == ["0", "1e-6", "2e-6"]
     assert tick_labels([-0.5, 0.0, 0.5]) == ["-0.5", "0.0", "0.5"]
+
+
+@pytest.mark.parametrize("log_x", [False, True])
+def test_ticks_at_few_points(log_x: bool) -> None:
+    """One at each; round ones instead where they would be too many, too close, or not exact."""
+    series = [Series("a", [(1, 5), (2, 6), (7, 4)]), Series("b", [(4, 4)])]
+    drawing = Drawing(line_chart("t", series, log_x=log_x, ticks_at_points=True))
+    assert [value for value, _ in drawing.x_ticks] == [1, 2, 4, 7]
+    assert {place for _, place in drawing.x_ticks} == {x for n in range(2) for x, _ in drawing.series(n)}
+    assert [value for value, _ in Drawing(line_chart("t", series)).x_ticks] == [2, 4, 6]
+    scale = Scale(1, 1000, 0, 400, log_x)
+    assert ticks_at([50, 200, 1000], scale, 11) == [50, 200, 1000]
+    assert ticks_at(range(1, 10), Scale(1, 9, 0, 400), 11) == []
+    assert ticks_at([998, 999, 1000], scale, 11) == []
+    assert ticks_at([1, 2.25, 900], scale, 11) == []
+    assert ticks_at([7], scale, 11) == []
 
 
 @given(st.floats(-1e12, 1e12), st.floats(1e-6, 1e12), st.integers(1, 9))
@@ -212,6 +241,13 @@ def luminance(colour: str) -> float:
     parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = (x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def mixed(one: str, other: str, share: float) -> str:
+    """What color-mix(in srgb, …) makes of two colours."""
+    places = [slice(start, start + 2) for start in (1, 3, 5)]
+    parts = [share * int(one[place], 16) + (1 - share) * int(other[place], 16) for place in places]
+    return "#" + "".join(f"{round(part):02x}" for part in parts)
 
 
 def contrast(one: str, other: str) -> float:
@@ -230,3 +266,6 @@ def test_colours_can_be_read_in_light_and_dark() -> None:
             least = 4.5 if name in ("--ink", "--soft", "--accent", "--right", "--wrong") else 3.0
             if name not in ("--paper", "--raised", "--line", "--tile"):
                 assert contrast(colour, colours["--paper"]) >= least, name
+            if name.startswith("--series"):
+                written = mixed(colour, colours["--ink"], STRENGTH / 100)
+                assert contrast(written, colours["--paper"]) >= 4.5, name

@@ -37,11 +37,13 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
     for values in by_row.values():
         values.update(_means(table, means, values))
     columns += [(name, metric) for name in means for metric in table.metrics]
+    common = _common_languages(table, by_row)
     return {
         "title": table.title,
         "metrics": table.metrics,
         "languages": table.languages,
         "means": means,
+        "common_languages": common,
         "published_on": table.published_on,
         "seeds": chosen,
         "columns": [
@@ -56,6 +58,8 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
                 "line": row.line or row.name,
                 "at": row.at if table.x == "at" else _millions(table, sizes[row.name]),
                 "own_mean": {metric: _own_mean(table, row, by_row[row.name], metric) for metric in table.metrics},
+                "common_mean": common
+                and {metric: _mean_over(common, by_row[row.name], metric) for metric in table.metrics},
                 "columns": {
                     column_name(table, *column): _statistics(list(by_row[row.name][column].values()))
                     for column in columns
@@ -126,13 +130,35 @@ def _added_up(sizes: dict[tuple[str, ...], dict[str, int]]) -> dict[str, int] | 
 
 
 def _own_mean(table: TableSettings, row: Row, values: Values, metric: str) -> dict[str, Any] | None:
-    """The mean over those of the table's languages that the row is trained on, for seeds that have all of them."""
-    own = dict.fromkeys(code for group in groups(table, row) for code in group if code in table.languages)
-    if row.ask is not None and row.ask.translate_to:
-        own = dict.fromkeys(code for code in table.languages if (code, metric) in values)
-    parts = [values.get((code, metric), {}) for code in own]
+    """The mean over those of the table's languages that the row is trained on."""
+    return _mean_over(_own_languages(table, row, values), values, metric)
+
+
+def _mean_over(languages: list[str], values: Values, metric: str) -> dict[str, Any] | None:
+    """Seed by seed, for those that have all of the languages."""
+    parts = [values.get((code, metric), {}) for code in languages]
     whole = [seed for seed in parts[0] if all(seed in part for part in parts)] if parts else []
     return _statistics([sum(part[seed] for part in parts) / len(parts) for seed in whole]) if whole else None
+
+
+def _own_languages(table: TableSettings, row: Row, values: Values) -> list[str]:
+    """Those of the table's languages that a row is trained on, or that were translated for it."""
+    if row.ask is not None and row.ask.translate_to:
+        return [code for code in table.languages if any((code, metric) in values for metric in table.metrics)]
+    own = {code for group in groups(table, row) for code in group}
+    return [code for code in table.languages if code in own]
+
+
+def _common_languages(table: TableSettings, by_row: dict[str, Values]) -> list[str] | None:
+    """Where points of lines have different languages, those that all of them have; None where they are the same.
+
+    Means over each row's own languages cannot be compared then: some languages are harder than others.
+    """
+    found = [set(_own_languages(table, row, by_row[row.name])) for row in table.rows if row.at is not None]
+    own = [languages for languages in found if languages]
+    if all(languages == own[0] for languages in own):
+        return None
+    return [code for code in table.languages if all(code in languages for languages in own)]
 
 
 def _weighed(table: TableSettings, claim: Claim, by_row: dict[str, Values]) -> dict[str, Any]:

@@ -102,3 +102,15 @@ def draw_y_axis(canvas: Canvas, scale: Scale, ticks: list[float], labels: list[s
         canvas.text(canvas.left - 6, y + 4, label, "end", ' class="y tick"')
     if name:
         canvas.text(2, FONT + 1, shortened(name, FONT, canvas.width - 4), "start", ' fill-opacity="0.75"')
+
+
+def draw_x_axis(canvas: Canvas, scale: Scale, ticks: Sequence[float], labels: Sequence[str], name: str) -> None:
+    axis = 'stroke="currentColor" stroke-opacity="0.6"'
+    canvas.line(canvas.left, canvas.bottom, canvas.right, canvas.bottom, axis)
+    for tick, label in zip(ticks, labels, strict=True):
+        x = scale(tick)
+        canvas.line(x, canvas.bottom, x, canvas.bottom + 4, axis)
+        canvas.text(x, canvas.bottom + 16, label, "middle", ' class="x tick"')
+    if name:
+        words = shortened(name, FONT, canvas.width - canvas.left)
+        canvas.text(canvas.right, canvas.bottom + 32, words, "end", ' fill-opacity="0.75"')

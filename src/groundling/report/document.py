@@ -1,9 +1,12 @@
 """The frame of every page: one HTML file that needs nothing beside it."""
 
+import re
 from collections.abc import Mapping
 from importlib.resources import files
 
 from groundling.report.escape import escape
+
+WIDE = 700  # in units of a drawing
 
 
 def document(title: str, header: str, sections: Mapping[str, str], more_style: str = "") -> str:
@@ -20,5 +23,6 @@ def document(title: str, header: str, sections: Mapping[str, str], more_style: s
 
 def figure(svg: str, caption: str) -> str:
     """A drawing with words below it; one that was drawn for the whole width of the page has it."""
-    wide = ' class="wide"' if 'viewBox="0 0 860 ' in svg else ""
+    size = re.search(r'viewBox="0 0 (\d+) ', svg)
+    wide = ' class="wide"' if size and int(size[1]) >= WIDE else ""
     return f"<figure{wide}>{svg}<figcaption>{escape(caption)}</figcaption></figure>"

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from groundling.report.languages import language_name, metric_name
+from groundling.report.languages import language_name, listed_languages, metric_decimals, metric_name
+from groundling.report.named_lines import Mark, NamedLine, named_lines
 from groundling.report.plots import Bars, Series, bar_chart, line_chart
 
 FEW_BARS = 16  # fit half the width of a page
@@ -46,8 +47,8 @@ def _width(groups: list[str], bars: list[Bars]) -> float:
 
 
 def _lines(summary: Summary) -> list[Figure]:
-    """One chart for each column, and one for the mean over the languages that a row was trained on."""
-    figures = []
+    """One chart for each column, and one for the mean over languages."""
+    figures: list[Figure | None] = []
     for column in summary["columns"]:
         if column["language"] not in summary["means"]:
             name = language_name(column["language"])
@@ -55,12 +56,23 @@ def _lines(summary: Summary) -> list[Figure]:
             caption = f"{name}, {metric_name(column['metric'])}" if several else name
             cells = {row["name"]: row["columns"].get(column["name"]) for row in summary["rows"]}
             figures.append(_line_chart(summary, caption, column["metric"], cells))
-    if len(summary["languages"]) > 1:
-        for metric in summary["metrics"]:
-            cells = {row["name"]: row["own_mean"][metric] for row in summary["rows"]}
-            caption = f"Mean over the languages that a model was trained on, {metric_name(metric)}"
-            figures.append(_line_chart(summary, caption, metric, cells))
-    return [figure for figure in figures if figure]
+    return [figure for figure in [*figures, *_means(summary)] if figure]
+
+
+def _means(summary: Summary) -> list[Figure | None]:
+    """Lines of the mean over languages: only over those that all rows have, or lines would compare languages."""
+    common = summary.get("common_languages")  # older files have none
+    if len(summary["languages"] if common is None else common) < 2:
+        return []
+    figures = []
+    for metric in summary["metrics"]:
+        kind, caption = "own_mean", f"Mean over the languages that a model was trained on, {metric_name(metric)}"
+        if common is not None:
+            several = f"{metric_name(metric)}, mean" if len(summary["metrics"]) > 1 else "Mean"
+            kind, caption = "common_mean", f"{several} of {listed_languages(common)}, which all rows have"
+        cells = {row["name"]: row[kind][metric] for row in summary["rows"]}
+        figures.append(_line_chart(summary, caption, metric, cells))
+    return figures
 
 
 def _against_parameters(summary: Summary) -> list[Figure]:
@@ -68,36 +80,47 @@ def _against_parameters(summary: Summary) -> list[Figure]:
     means = [column for column in summary["columns"] if column["language"] in summary["means"]]
     figures = []
     for column in means or summary["columns"]:
-        several = len(summary["metrics"]) > 1
+        several, metric = len(summary["metrics"]) > 1, column["metric"]
         title = _title(summary, column["language"])
-        caption = f"{title}, {metric_name(column['metric'])}" if several else title
-        cells = {row["name"]: row["columns"].get(column["name"]) for row in summary["rows"]}
-        figures.append(_line_chart(summary, caption, column["metric"], cells, fewest=1))
-    return [figure for figure in figures if figure]
+        caption = f"{title}, {metric_name(metric)}" if several else title
+        lines = _named_lines(summary, column["name"])
+        if lines:
+            name, about = f"{summary['title']}: {caption}", summary["x"]
+            words = about["label"], metric_name(metric)
+            figures.append((caption, named_lines(name, lines, *words, about["log"], decimals=metric_decimals(metric))))
+    return figures
+
+
+def _named_lines(summary: Summary, column: str) -> list[NamedLine]:
+    """Rows of one line in their order along x; those beside the row that the line is called by are of another kind."""
+    marks: dict[str, list[Mark]] = {}
+    names = {row["name"] for row in summary["rows"]}
+    for row in summary["rows"]:
+        cell, line = row["columns"].get(column), row["line"]
+        if row["at"] is not None and cell is not None:
+            kind = row["name"].removeprefix(line).lstrip(" -,") if line in names else ""
+            marks.setdefault(line, []).append(Mark(row["name"], row["at"], cell["mean"], cell["deviation"], kind))
+    return [NamedLine(line, sorted(found, key=lambda mark: mark.x)) for line, found in marks.items()]
 
 
 def _title(summary: Summary, column: str) -> str:
     return column if column in summary["means"] else language_name(column)
 
 
-def _line_chart(summary: Summary, caption: str, metric: str, cells: dict[str, Any], fewest: int = 2) -> Figure | None:
-    """Means over seeds with a band of ± one deviation; None where no line has so many points.
-
-    Where single points are meant (`fewest` is 1) there are no bands: they would be of no width.
-    """
+def _line_chart(summary: Summary, caption: str, metric: str, cells: dict[str, Any]) -> Figure | None:
+    """Means over seeds with a band of ± one deviation; None where no line has two points."""
     points: dict[str, list[tuple[float, float, float]]] = {}
     for row in summary["rows"]:
         cell = cells[row["name"]]
         if row["at"] is not None and cell is not None:
             points.setdefault(row["line"], []).append((row["at"], cell["mean"], cell["deviation"] or 0.0))
-    if all(len(line) < fewest for line in points.values()):
+    if all(len(line) < 2 for line in points.values()):
         return None
     series = []
     for line, found in points.items():
         found.sort()
         low, high = [mean - spread for _, mean, spread in found], [mean + spread for _, mean, spread in found]
-        bands = (low, high) if fewest > 1 else ()
-        series.append(Series(line, [(x, mean) for x, mean, _ in found], *bands))
+        series.append(Series(line, [(x, mean) for x, mean, _ in found], low, high))
     about = summary["x"]
-    svg = line_chart(f"{summary['title']}: {caption}", series, about["label"], metric_name(metric), about["log"])
-    return caption, svg
+    name, words = f"{summary['title']}: {caption}", (about["label"], metric_name(metric))
+    return caption, line_chart(name, series, *words, about["log"], ticks_at_points=True)

@@ -1,6 +1,7 @@
 """English names of the languages that captions come in, and which of them are written from right to left."""
 
 import re
+from collections.abc import Sequence
 
 NAMES = {
     "af": "Afrikaans", "am": "Amharic", "ar": "Arabic", "az": "Azerbaijani", "be": "Belarusian", "bg": "Bulgarian",
@@ -31,6 +32,12 @@ def language_name(code: str) -> str:
     """ "German (de)"; a code we have no name for stands for itself, "pt-BR" is "Portuguese (pt-BR)"."""
     name = NAMES.get(_parts(code)[0])
     return f"{name} ({code})" if name else code
+
+
+def listed_languages(codes: Sequence[str]) -> str:
+    """ "English, German and French"."""
+    names = [language_name(code).removesuffix(f" ({code})") for code in codes]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def direction(code: str) -> str:

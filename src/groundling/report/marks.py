@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from groundling.report.canvas import FONT, Canvas, draw_y_axis, paint
+from groundling.report.canvas import FONT, Canvas, draw_x_axis, draw_y_axis, paint
 from groundling.report.escape import escape
 from groundling.report.scales import Scale, extent, shortened, text_width, tick_labels, ticks_around
 
@@ -35,12 +35,7 @@ def scatter(
     canvas = Canvas(title, width, bottom + 22 + (16 if x_label else 0), left, right, top, bottom)
     x_scale, y_scale = Scale(x_ticks[0], x_ticks[-1], left + 8, right), Scale(y_ticks[0], y_ticks[-1], bottom, top)
     draw_y_axis(canvas, y_scale, y_ticks, y_labels, y_label)
-    canvas.line(left, bottom, right, bottom, 'stroke="currentColor" stroke-opacity="0.6"')
-    for tick, label in zip(x_ticks, x_labels, strict=True):
-        canvas.line(x_scale(tick), bottom, x_scale(tick), bottom + 4, 'stroke="currentColor" stroke-opacity="0.6"')
-        canvas.text(x_scale(tick), bottom + 16, label, "middle", ' class="x tick"')
-    if x_label:
-        canvas.text(right, bottom + 32, shortened(x_label, FONT, width - left), "end", ' fill-opacity="0.75"')
+    draw_x_axis(canvas, x_scale, x_ticks, x_labels, x_label)
     taken: list[tuple[float, float]] = []
     for name, (x, y) in sorted(points.items(), key=lambda point: -point[1][1]):
         place = x_scale(x), y_scale(y)

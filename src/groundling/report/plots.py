@@ -5,7 +5,17 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import cos, radians, sin
 
-from groundling.report.canvas import FONT, Canvas, dash, draw_legend, draw_y_axis, legend_height, paint, shade
+from groundling.report.canvas import (
+    FONT,
+    Canvas,
+    dash,
+    draw_legend,
+    draw_x_axis,
+    draw_y_axis,
+    legend_height,
+    paint,
+    shade,
+)
 from groundling.report.escape import escape
 from groundling.report.scales import (
     Scale,
@@ -14,6 +24,7 @@ from groundling.report.scales import (
     text_width,
     tick_labels,
     ticks_around,
+    ticks_at,
     ticks_inside,
     ticks_inside_log,
     usable,
@@ -95,11 +106,13 @@ def line_chart(
     y_range: tuple[float, float] | None = None,
     width: float = 400,
     plot_height: float = 200,
+    ticks_at_points: bool = False,
 ) -> str:
     """Lines over a common x, with bands where series have them; missing values are gaps.
 
     Sizes are units of the drawing, which fills the width it is given. `log_x` leaves out points at x ≤ 0; `y_range`
-    makes several charts comparable. The y axis ends on ticks, the x axis where the data end.
+    makes several charts comparable. The y axis ends on ticks, the x axis where the data end; `ticks_at_points` has its
+    ticks where the points are, if these are few.
     """
     xs = [x for each in series for x, _ in each.points if usable(x) and (x > 0 or not log_x)]
     ys: list[float | None] = [*(y_range or ())]
@@ -112,7 +125,8 @@ def line_chart(
     if log_x and not xs:
         low, high = 1.0, 10.0
     room = int((width - left) // 70)
-    x_ticks = (ticks_inside_log if log_x else ticks_inside)(low, high, max(2, room))
+    x_ticks = ticks_at(xs, Scale(low, high, left, width, log_x), FONT) if ticks_at_points else []
+    x_ticks = x_ticks or (ticks_inside_log if log_x else ticks_inside)(low, high, max(2, room))
     x_labels = tick_labels(x_ticks)
     right = width - max((text_width(label, FONT) / 2 for label in x_labels), default=0) - 4
     top = FONT + 14 if y_label else FONT
@@ -123,14 +137,7 @@ def line_chart(
     x_scale = Scale(low, high, left, right, log_x)
     y_scale = Scale(y_ticks[0], y_ticks[-1], bottom, top)
     draw_y_axis(canvas, y_scale, y_ticks, y_labels, y_label)
-    canvas.line(left, bottom, right, bottom, 'stroke="currentColor" stroke-opacity="0.6"')
-    for tick, label in zip(x_ticks, x_labels, strict=True):
-        x = x_scale(tick)
-        canvas.line(x, bottom, x, bottom + 4, 'stroke="currentColor" stroke-opacity="0.6"')
-        canvas.text(x, bottom + 16, label, "middle", ' class="x tick"')
-    if x_label:
-        words = shortened(x_label, FONT, width - left)
-        canvas.text(right, bottom + 32, words, "end", ' fill-opacity="0.75"')
+    draw_x_axis(canvas, x_scale, x_ticks, x_labels, x_label)
     for index, each in enumerate(series):
         _draw_series(canvas, index, each, x_scale, y_scale)
     if not any(usable(y) for each in series for _, y in each.points):

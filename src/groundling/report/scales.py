@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 LARGEST = 1e300  # beyond it differences overflow; such a value is treated as missing
+FEW_TICKS = 8  # values up to so many may each have a tick of their own
 _SLACK = 1e-7  # in steps: 0.3 / 0.1 is a little less than 3, and still 3
 
 
@@ -53,13 +54,18 @@ def ticks_inside(low: float, high: float, count: int) -> list[float]:
 
 
 def ticks_inside_log(low: float, high: float, count: int) -> list[float]:
-    """Powers of ten, with 2 and 5 between them where there are few; plain round ticks within less than a decade."""
-    powers = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
-    fine = [factor * power for power in powers for factor in (1, 2, 5)]
-    coarse = [tick for tick in powers if low * (1 - _SLACK) <= tick <= high * (1 + _SLACK)]
-    fine = [tick for tick in fine if low * (1 - _SLACK) <= tick <= high * (1 + _SLACK)]
+    """Powers of ten, with more between them where there are few; plain round ticks within less than a decade."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+
+    def inside(*factors: float) -> list[float]:
+        ticks = [factor * 10.0**power for power in powers for factor in factors]
+        return [tick for tick in ticks if low * (1 - _SLACK) <= tick <= high * (1 + _SLACK)]
+
+    coarse, fine, finest = inside(1), inside(1, 2, 5), inside(1, 1.5, 2, 3, 5, 7)
     if len(coarse) >= 3:
         return coarse[:: math.ceil(len(coarse) / max(count, 3))]
+    if len(fine) <= 3 <= len(finest) <= count:
+        return finest
     if 3 <= len(fine) <= 2 * count:
         return fine
     return coarse if len(coarse) == 2 else ticks_inside(low, high, max(2, count // 2))
@@ -72,10 +78,29 @@ def tick_labels(ticks: list[float]) -> list[str]:
     step = min(gaps) if gaps else size
     if size >= 1e7 or (0 < step < 1e-4):
         exact = 2 if not step else max(0, math.floor(math.log10(size)) - math.floor(math.log10(step) + 1e-9))
-        parts = [f"{tick:.{min(exact, 9)}e}".split("e") for tick in ticks]
-        return [f"{digits}e{int(power)}" if float(digits) else "0" for digits, power in parts]
+        digits = next((n for n in range(exact) if all(_tells(f"{tick:.{n}e}", tick) for tick in ticks)), exact)
+        parts = [f"{tick:.{min(digits, 9)}e}".split("e") for tick in ticks]
+        return [f"{shown}e{int(power)}" if float(shown) else "0" for shown, power in parts]
     decimals = 0 if step == 0 else max(0, -math.floor(math.log10(step) + 1e-9))
     return [f"{round(tick, decimals) + 0.0:,.{decimals}f}" for tick in ticks]
+
+
+def _tells(label: str, value: float) -> bool:
+    return abs(float(label.replace(",", "")) - value) <= 1e-9 * abs(value)
+
+
+def ticks_at(values: Iterable[float], scale: "Scale", size: float) -> list[float]:
+    """A tick at each value; none at all where they are many, where labels would touch, or where one is not exact."""
+    ticks = sorted(set(values))
+    if not 2 <= len(ticks) <= FEW_TICKS:
+        return []
+    labels = tick_labels(ticks)
+    if not all(map(_tells, labels, ticks)):
+        return []
+    for (tick, label), (after, following) in pairwise(zip(ticks, labels, strict=True)):
+        if scale(after) - scale(tick) < (text_width(label, size) + text_width(following, size)) / 2 + 6:
+            return []
+    return ticks
 
 
 def text_width(text: str, size: float) -> float:
