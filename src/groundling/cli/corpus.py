@@ -186,7 +186,8 @@ def translate(
     _print_counts(filled.corpus.counts(), filled.corpus.name)
     for code in codes:
         short = f"; {filled.short[code]:,} pictures have fewer than {at_least}" if filled.short[code] else ""
-        print(f"{code}: {filled.made[code]:,} captions translated{short}")
+        made = filled.made[code]
+        print(f"{code}: {made:,} {'caption' if made == 1 else 'captions'} translated{short}")
     print(f"Written to {out}, and what was translated into what to {out / 'translations.tsv'}")
 
 
