@@ -104,7 +104,8 @@ def train(
                 if not math.isfinite(loss):
                     raise UserError(f"{folder}: the loss is {loss} at step {at.step}; lower training.learning_rate")
                 metrics.write(at.step, loss=loss, epoch=sampler.epoch(), learning_rate=rate)
-                progress.advance(at.step - logged, f"loss {loss:.2f}  best {at.best_score:.4g} at {at.best_step}")
+                best = f"  best {at.best_score:.4g} at {at.best_step}" if at.best_step else ""
+                progress.advance(at.step - logged, f"loss {loss:.2f}{best}")
                 logged, total_loss = at.step, torch.zeros((), device=where)
 
             if validating:
