@@ -12,24 +12,8 @@ Stroke = tuple[Place, Place]  # a straight line that is drawn
 
 BESIDE = 7.0  # from the middle of a dot to its name
 DISTANCES = (BESIDE, 12.0, 20.0, 30.0, 42.0, 56.0, 72.0, 90.0, 120.0, 160.0, 210.0)
-DIRECTIONS = (
-    0,
-    8,
-    12,
-    4,
-    14,
-    2,
-    10,
-    6,
-    15,
-    1,
-    9,
-    7,
-    13,
-    11,
-    3,
-    5,
-)  # sixteenths of a turn: right, left, above, below, …
+# Sixteenths of a turn: right, left, above, below, …
+DIRECTIONS = (0, 8, 12, 4, 14, 2, 10, 6, 15, 1, 9, 7, 13, 11, 3, 5)
 NEAR = 5.0  # a name so near to another's dot may be taken for its name
 ON_A_STROKE, NEAR_ANOTHER, LEADER_ON_SOMETHING, LEADER = 22.0, 9.0, 40.0, 12.0  # as bad as so much more distance
 
