@@ -36,12 +36,16 @@ def worst_triplets(
 
     All triplets of an anchor count, but the costliest are made of its farthest partners and its nearest strangers, so
     that no more than `most` of each need to be looked at. Those kept count in the mean whether they cost something or
-    not; an anchor with fewer triplets keeps what it has. Shapes do not depend on the masks.
+    not; an anchor with fewer triplets keeps what it has. Shapes do not depend on the masks. Nothing is sorted where
+    nothing is left out.
     """
     others = apart.shape[-1]
     far = apart.masked_fill(~right, -math.inf).topk(min(partners, most, others)).values
-    near = apart.masked_fill(~wrong, math.inf).topk(min(most, others), largest=False).values
-    violations = (margin + far[..., :, None] - near[..., None, :]).flatten(-2)
-    kept = violations.topk(min(most, violations.shape[-1])).values
+    near = apart.masked_fill(~wrong, math.inf)
+    if most < others:
+        near = near.topk(most, largest=False).values
+    kept = (margin + far[..., :, None] - near[..., None, :]).flatten(-2)
+    if most < kept.shape[-1]:
+        kept = kept.topk(most).values
     real = kept > -math.inf
     return torch.where(real, kept, 0).clamp(min=0).sum() / real.sum().clamp(min=1)
