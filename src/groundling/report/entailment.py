@@ -98,7 +98,7 @@ def reliability_figure(evaluation: Data) -> str:
     )
     caption = "All languages; below the diagonal the model is too sure of itself"
     table = calibration_table(evaluation).html()
-    return f'<div class="charts">{figure(chart, caption)}</div>{table}'
+    return f'<div class="charts" style="max-width:28rem">{figure(chart, caption)}</div>{table}'
 
 
 def _reliability(name: str, evaluation: Data) -> Series:
