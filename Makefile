@@ -5,7 +5,7 @@ RUN    := $(VENV)/bin
 # constraints.txt pins torch to a CPU build's version; without it pip would fetch gigabytes of GPU libraries.
 INSTALL := $(RUN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
 
-.PHONY: demo test lint format clean
+.PHONY: demo test lint docs format clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/installed: pyproject.toml constraints.txt
@@ -29,9 +29,12 @@ lint: $(VENV)/tools  ## style, types, and the direction of imports
 	$(RUN)/mypy
 	$(RUN)/lint-imports
 
+docs: $(VENV)/tools  ## the documentation as a site in build/site; a broken link is an error
+	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --strict
+
 format: $(VENV)/tools
 	$(RUN)/ruff check --fix .
 	$(RUN)/ruff format .
 
 clean:
-	rm -rf $(VENV) runs .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,7 +1,7 @@
 """Drawn scenes with exact captions and statements in ten languages, made on this machine without a download.
 
 Pictures of one to four things, some of them partly hidden, each described in full, and each with statements that are
-true of it, false of it, or not to be told from it. docs/scenes.md says what that means here and has the counts.
+true of it, false of it, or not to be told from it. docs/data/scenes.md says what that means here and has the counts.
 """
 
 from pathlib import Path

@@ -1,0 +1,57 @@
+"""Pages that are made from the code say all that the code knows, and no page loads anything from elsewhere."""
+
+import pytest
+import typer
+from site_scripts import script
+
+from groundling import systems
+from groundling.cli.app import app
+from groundling.settings import TrainingSettings
+
+
+def test_the_command_line_has_every_command_and_option() -> None:
+    page, program = script("command_pages").page(), typer.main.get_command(app)
+    words = program.commands["words"].commands
+    assert {f"## groundling words {name}" for name in words} <= set(page.splitlines())
+    for command in (program.commands["train"], words["train"]):
+        for option in command.params:
+            assert all(name in page for name in option.opts if name.startswith("--"))
+            assert option.help.replace("[", "\\[") in page
+
+
+def test_settings_have_their_defaults_and_every_system_its_own() -> None:
+    page = script("setting_pages").page()
+    for name, field in TrainingSettings.model_fields.items():
+        assert f"| `{name}` |" in page
+        assert (field.description or "") in page
+    assert "| `patience` | <code>int</code> | <code>10</code> |" in page
+    for name, system in systems.SYSTEMS.items():
+        assert f"\n## system: {name}\n" in page
+        assert system.paper in page
+
+
+def test_a_package_s_page_has_all_of_its_modules() -> None:
+    page = script("module_pages").page("objectives")
+    assert "::: groundling.objectives.hinge\n" in page
+    assert script("module_pages").page("registry").count(":::") == 1
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<script src="https://cdn.example.org/a.js"></script>',
+        '<link rel="stylesheet" href="//fonts.example.org/css">',
+        '<link rel="preconnect" href="https://fonts.example.org" crossorigin>',
+        '<img alt="" src="http://example.org/a.png">',
+        "<style>@font-face { src: url('https://example.org/a.woff2') }</style>",
+        '<style>@import "https://example.org/a.css";</style>',
+    ],
+)
+def test_what_would_be_loaded_from_another_host_is_noticed(html: str) -> None:
+    assert len(script("offline").external(f"<html><head>{html}</head></html>")) == 1
+
+
+def test_links_for_readers_and_files_of_the_site_are_fine() -> None:
+    html = """<a href="https://example.org">x</a> <script src="assets/a.js"></script> <img src="data:image/png;base64,x">
+    <link rel="canonical" href="https://example.org/"> <style>a { background: url(x.png) }</style>"""
+    assert script("offline").external(html) == []
