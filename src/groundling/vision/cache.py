@@ -7,28 +7,22 @@ the shard in hand, and the next one carries on from there. Renamed, moved and du
 import hashlib
 import json
 import re
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
-from groundling.errors import UserError
 from groundling.files import cache_folder, write_json
 from groundling.progress import bar
 from groundling.vision import shards
 from groundling.vision.backbones import Backbone
-from groundling.vision.preprocessing import PictureError, Pixels, Preprocessing
+from groundling.vision.decoding import cancelled_on_error, decoded, refuse, rows_by_content, writable
+from groundling.vision.preprocessing import Pixels, Preprocessing
 
 SHARD = 256  # pictures
 VERSION = 1  # raise it when the same settings give other features: what is cached is then not found any more
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -76,17 +70,17 @@ def extract(
         raise ValueError(f"pictures of size {preprocessing.size} for a backbone of size {backbone.size}")
     place = features_folder(backbone, preprocessing, folder)
     vectors = np.zeros((len(paths), backbone.dim), dtype=np.float32)
-    with ThreadPoolExecutor(threads) as pool, _cancelled_on_error(pool):
-        rows, failed = _rows_by_content(paths, pool)
+    with ThreadPoolExecutor(threads) as pool, cancelled_on_error(pool):
+        rows, failed = rows_by_content(paths, pool)
         if strict:
-            _refuse(paths, failed)  # before hours of work
+            refuse(paths, failed)  # before hours of work
         todo = _fill_from_cache(vectors, rows, place, backbone.dim)
         if todo:
-            with _writable(place):
+            with writable(place, "features"):
                 write_json(place / "settings.json", _settings(backbone, preprocessing))
         with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress, _Shard(place) as shard:
             at_once = max(1, batch // (5 if preprocessing.crops == 10 else 1))
-            pictures = _decoded(paths, todo, preprocessing, failed, pool, limit=2 * at_once)
+            pictures = decoded(paths, todo, preprocessing.pixels, failed, pool, limit=2 * at_once)
             for keys, pixels in _batches(pictures, at_once):
                 features = _encode(backbone, pixels, preprocessing)
                 shard.add(keys, features)
@@ -94,29 +88,8 @@ def extract(
                     vectors[todo[key]] = feature
                 progress.advance(len(keys))
     if strict:
-        _refuse(paths, failed)
+        refuse(paths, failed)
     return Features(vectors, sorted(failed.items()))
-
-
-def _rows_by_content(paths: list[Path], pool: ThreadPoolExecutor) -> tuple[dict[bytes, list[int]], dict[int, str]]:
-    """The rows that hold each content, by its key; and for files that cannot be read, the reason by row."""
-
-    def key_of(path: Path) -> bytes | str:
-        try:
-            return shards.content_key(path.read_bytes())
-        except OSError as error:
-            return error.strerror or str(error)
-
-    rows: dict[bytes, list[int]] = {}
-    failed: dict[int, str] = {}
-    with bar("Looking up pictures", total=len(paths)) as progress:
-        for row, key in enumerate(_ahead(pool, key_of, paths, limit=256)):
-            if isinstance(key, str):
-                failed[row] = key
-            else:
-                rows.setdefault(key, []).append(row)
-            progress.advance(1)
-    return rows, failed
 
 
 def _fill_from_cache(
@@ -129,34 +102,6 @@ def _fill_from_cache(
             if key in todo:
                 vectors[todo.pop(key)] = feature
     return todo
-
-
-def _decoded(
-    paths: list[Path],
-    todo: dict[bytes, list[int]],
-    preprocessing: Preprocessing,
-    failed: dict[int, str],
-    pool: ThreadPoolExecutor,
-    limit: int,
-) -> Iterator[tuple[bytes, Pixels]]:
-    """Each picture to compute, once; those that cannot be decoded go to `failed` instead."""
-
-    def decode(key: bytes) -> Pixels | str:
-        try:
-            data = paths[todo[key][0]].read_bytes()
-            if shards.content_key(data) != key:
-                return "changed while it was being read"
-            return preprocessing.pixels(data)
-        except PictureError as error:
-            return str(error)
-        except OSError as error:
-            return error.strerror or str(error)
-
-    for key, pixels in zip(todo, _ahead(pool, decode, todo, limit), strict=True):
-        if isinstance(pixels, str):
-            failed |= dict.fromkeys(todo[key], pixels)
-        else:
-            yield key, pixels
 
 
 def _encode(backbone: Backbone, pixels: list[Pixels], preprocessing: Preprocessing) -> shards.Vectors:
@@ -182,7 +127,7 @@ class _Shard:
 
     def write(self) -> None:
         if self.keys:
-            with _writable(self.place):
+            with writable(self.place, "features"):
                 shards.write(self.place, self.keys, np.concatenate(self.parts))
             self.keys, self.parts = [], []
 
@@ -204,45 +149,3 @@ def _batches(pictures: Iterable[tuple[bytes, Pixels]], size: int) -> Iterator[tu
             keys, pixels = [], []
     if keys:
         yield keys, pixels
-
-
-def _ahead(
-    pool: ThreadPoolExecutor, function: Callable[[Item], Result], items: Iterable[Item], limit: int
-) -> Iterator[Result]:
-    """`map` in threads, in order, with at most `limit` results waiting, so that memory stays bounded."""
-    waiting: deque[Future[Result]] = deque()
-    for item in items:
-        waiting.append(pool.submit(function, item))
-        if len(waiting) >= limit:
-            yield waiting.popleft().result()
-    while waiting:
-        yield waiting.popleft().result()
-
-
-@contextmanager
-def _cancelled_on_error(pool: ThreadPoolExecutor) -> Iterator[None]:
-    """Leave at once on an error or Ctrl-C rather than finish what is queued."""
-    try:
-        yield
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        raise
-
-
-def _refuse(paths: list[Path], failed: dict[int, str]) -> None:
-    """An error that names the first picture that cannot be used, and says how many more there are."""
-    if failed:
-        row = min(failed)
-        more = f" (and {len(failed) - 1} more pictures like it)" if len(failed) > 1 else ""
-        raise UserError(f"{paths[row]}: {failed[row]}{more}; mend or remove it")
-
-
-@contextmanager
-def _writable(place: Path) -> Iterator[None]:
-    try:
-        yield
-    except (OSError, UserError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UserError(
-            f"{place}: cannot keep features here ({reason}); make room, or set GROUNDLING_CACHE to another folder"
-        ) from None

@@ -1,0 +1,112 @@
+"""Picture files, read and decoded in threads a little ahead of whoever uses them; each content once."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from groundling.errors import UserError
+from groundling.progress import bar
+from groundling.vision.preprocessing import PictureError, Pixels
+from groundling.vision.shards import content_key
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+#: Rows of pictures that hold the same bytes, by the key of these bytes; and for files that cannot be read, why, by row.
+RowsByContent = dict[bytes, list[int]]
+Failed = dict[int, str]
+
+
+def rows_by_content(paths: list[Path], pool: ThreadPoolExecutor) -> tuple[RowsByContent, Failed]:
+    """Which rows hold which content. Renamed, moved and duplicated files are found to be the same."""
+
+    def key_of(path: Path) -> bytes | str:
+        try:
+            return content_key(path.read_bytes())
+        except OSError as error:
+            return error.strerror or str(error)
+
+    rows: RowsByContent = {}
+    failed: Failed = {}
+    with bar("Looking up pictures", total=len(paths)) as progress:
+        for row, key in enumerate(ahead(pool, key_of, paths, limit=256)):
+            if isinstance(key, str):
+                failed[row] = key
+            else:
+                rows.setdefault(key, []).append(row)
+            progress.advance(1)
+    return rows, failed
+
+
+def decoded(
+    paths: list[Path],
+    todo: RowsByContent,
+    decode: Callable[[bytes], Pixels],
+    failed: Failed,
+    pool: ThreadPoolExecutor,
+    limit: int,
+) -> Iterator[tuple[bytes, Pixels]]:
+    """Each picture to be decoded, once; those that cannot be go to `failed` instead. At most `limit` wait."""
+
+    def read(key: bytes) -> Pixels | str:
+        try:
+            data = paths[todo[key][0]].read_bytes()
+            if content_key(data) != key:
+                return "changed while it was being read"
+            return decode(data)
+        except PictureError as error:
+            return str(error)
+        except OSError as error:
+            return error.strerror or str(error)
+
+    for key, pixels in zip(todo, ahead(pool, read, todo, limit), strict=True):
+        if isinstance(pixels, str):
+            failed |= dict.fromkeys(todo[key], pixels)
+        else:
+            yield key, pixels
+
+
+def ahead(
+    pool: ThreadPoolExecutor, function: Callable[[Item], Result], items: Iterable[Item], limit: int
+) -> Iterator[Result]:
+    """`map` in threads, in order, with at most `limit` results waiting, so that memory stays bounded."""
+    waiting: deque[Future[Result]] = deque()
+    for item in items:
+        waiting.append(pool.submit(function, item))
+        if len(waiting) >= limit:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+@contextmanager
+def cancelled_on_error(pool: ThreadPoolExecutor) -> Iterator[None]:
+    """Leave at once on an error or Ctrl-C rather than finish what is queued."""
+    try:
+        yield
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+
+
+def refuse(paths: list[Path], failed: Failed) -> None:
+    """An error that names the first picture that cannot be used, and says how many more there are."""
+    if failed:
+        row = min(failed)
+        more = f" (and {len(failed) - 1} more pictures like it)" if len(failed) > 1 else ""
+        raise UserError(f"{paths[row]}: {failed[row]}{more}; mend or remove it")
+
+
+@contextmanager
+def writable(place: Path, what: str) -> Iterator[None]:
+    """An error that says what to do where `what` cannot be kept in the cache."""
+    try:
+        yield
+    except (OSError, UserError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UserError(
+            f"{place}: cannot keep {what} here ({reason}); make room, or set GROUNDLING_CACHE to another folder"
+        ) from None
