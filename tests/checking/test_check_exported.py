@@ -18,7 +18,7 @@ from exported import ASKED, CELLS, run_that_sees, small_backbone_known
 from groundling.checking.checker import Checker
 from groundling.checking.table import check_table
 from groundling.errors import UserError
-from groundling.evaluation.entailment import judge
+from groundling.evaluation.entailment_scores import judge
 from groundling.export import OnnxModel
 from groundling.export.write import export_run
 from groundling.files import write_json

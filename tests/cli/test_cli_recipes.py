@@ -4,10 +4,11 @@ import commands
 import pytest
 from commands import call
 
-from groundling import cookbook, systems
+from groundling import recipes, systems
 from groundling.cli import recipes as recipes_command
 from groundling.experiments.overlap import OverlapSettings
-from groundling.experiments.table import TableSettings, cells
+from groundling.experiments.table_entries import table_entries
+from groundling.experiments.table_settings import TableSettings
 from groundling.settings import check, read_yaml
 
 own_ground = commands.own_ground  # each test in a folder of its own
@@ -30,15 +31,15 @@ def test_lists_for_people_and_for_programs() -> None:
     assert "of the caption's mean vector" in call("recipes", "bag").out
 
 
-@pytest.mark.parametrize("name", list(cookbook.builtin()))
+@pytest.mark.parametrize("name", list(recipes.builtin()))
 def test_recipes_that_come_with_it_are_valid(name: str) -> None:
-    if not cookbook.is_table(read_yaml(cookbook.find(name))):
+    if not recipes.is_table(read_yaml(recipes.find(name))):
         found = [recipes_command.resolve(name, None, None, [])]
-    elif "overlap" in (values := cookbook.read_table(name)):
+    elif "overlap" in (values := recipes.read_table(name)):
         check(OverlapSettings, values, name)
         return
     else:
-        found = [cell.recipe for cell in cells(check(TableSettings, values, name))]
+        found = [cell.recipe for cell in table_entries(check(TableSettings, values, name))]
     for recipe in found:
         systems.make(recipe.system)
 

@@ -10,7 +10,7 @@ from commands import assert_one_sentence, call
 
 from coco_files import name_of, write_lists, write_three
 from groundling.corpus import catalogue
-from groundling.translation.table import write
+from groundling.translation.translation_table import write
 
 own_ground = commands.own_ground  # each test in a folder of its own
 

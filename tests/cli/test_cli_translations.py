@@ -11,10 +11,10 @@ from commands import assert_one_sentence, call, content
 from conftest import ENGLISH, GERMAN, make_recipe, make_world
 from groundling.corpus import Corpus, storage
 from groundling.dataset import Dataset
-from groundling.evaluation.models import evaluate_model
+from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model import Model
 from groundling.training import train
-from groundling.translation.table import write
+from groundling.translation.translation_table import write
 
 own_ground = commands.own_ground  # each test in a folder of its own
 
@@ -80,7 +80,7 @@ def test_an_average_is_that_of_the_scores_and_nothing_is_overwritten(ground: Pat
         found = result["languages"][code]["text_to_image"]
         assert found["mean"] == pytest.approx(np.mean(ranks))
         assert found["R@1"] == pytest.approx(100 * np.mean(np.array(ranks) == 1))
-    alone = evaluate_model(model, Dataset(storage.load(ground / "corpus"), world.features)).result
+    alone = evaluate_retrieval(model, Dataset(storage.load(ground / "corpus"), world.features)).result
     assert result["alone"]["languages"] == alone["languages"]
     table = call("evaluate", ground / "run", "--consistency", "average", "--device", "cpu").out
     assert "mR together" in table

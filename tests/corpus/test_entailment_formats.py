@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from groundling.corpus import load
-from groundling.corpus.formats import table
+from groundling.corpus.formats import caption_table
 from groundling.errors import UserError
 
 HEADER = ",pairID,Flickr30kID,hypothesis,gold_label,explanation\n"
@@ -192,7 +192,7 @@ def test_rows_with_a_label_are_statements_and_others_captions(tmp_path: Path) ->
     rows = (
         "a.png,en,A dog.,,\na.png,en,It barks.,Neutral,s1\na.png,de,Er bellt.,neutral,s1\nb.png,en,A cat.,entailment,\n"
     )
-    corpus, report = table.read(own(tmp_path, rows), strict=True)
+    corpus, report = caption_table.read(own(tmp_path, rows), strict=True)
     assert (corpus.texts, report.bad) == (["A dog."], 0)
     assert corpus.statements is not None
     assert corpus.statements.labels.tolist() == ["neutral", "neutral", "entailment"]
@@ -201,7 +201,7 @@ def test_rows_with_a_label_are_statements_and_others_captions(tmp_path: Path) ->
 
 
 def test_a_table_of_statements_only_is_a_corpus(tmp_path: Path) -> None:
-    corpus, _ = table.read(own(tmp_path, "a.png,en,A dog.,entailment,\n"))
+    corpus, _ = caption_table.read(own(tmp_path, "a.png,en,A dog.,entailment,\n"))
     assert len(corpus) == 0 and corpus.statements is not None and len(corpus.statements) == 1
 
 
@@ -222,4 +222,4 @@ def test_a_table_of_statements_only_is_a_corpus(tmp_path: Path) -> None:
 )
 def test_mistakes_in_an_own_table_are_named(rows: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=message):
-        table.read(own(tmp_path, rows), strict=True)
+        caption_table.read(own(tmp_path, rows), strict=True)

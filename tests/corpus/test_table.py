@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundling.corpus import ORIGINS, SPLITS
-from groundling.corpus.formats.table import hashed_split, read
+from groundling.corpus.formats.caption_table import hashed_split, read
 
 photos = caption_tables.photos
 

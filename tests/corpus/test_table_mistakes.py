@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from caption_tables import KINDS, draw_picture, good, write_table
 
+from groundling.corpus.formats.caption_table import read
 from groundling.corpus.formats.skipped import MOST_SENTENCES
-from groundling.corpus.formats.table import read
 from groundling.errors import UserError
 
 photos = caption_tables.photos

@@ -7,7 +7,7 @@ import pytest
 from caption_tables import draw_picture, good, write_table
 from PIL import Image
 
-from groundling.corpus.formats.table import read
+from groundling.corpus.formats.caption_table import read
 from groundling.errors import UserError
 
 photos = caption_tables.photos

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import typer
 
-from groundling import cookbook
+from groundling import recipes as named_recipes
 from groundling.cli.app import app
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +37,7 @@ def mistakes(words: list[str]) -> list[str]:
         command, path, words = command.commands[words[0]], (*path, words[0]), words[1:]
     known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
     found = [f"{' '.join(path)} has no {word}" for word in words if word.startswith("-") and word not in known]
-    recipes = {part for name in cookbook.builtin() for part in (name, name.partition("/")[0])}
+    recipes = {part for name in named_recipes.builtin() for part in (name, name.partition("/")[0])}
     if path in (("train",), ("reproduce",)) and words and RECIPE.fullmatch(words[0]) and words[0] not in recipes:
         found.append(f"no recipe {words[0]}")
     return found

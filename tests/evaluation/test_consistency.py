@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from groundling.evaluation.consistency import Average, Combination, Combined, Learned
-from groundling.evaluation.consistency_training import Queries, _Rivals, learn, network, triplet_cost
+from groundling.evaluation.consistency.score import Average, Combination, Combined, Learned
+from groundling.evaluation.consistency.training import Queries, _Rivals, learn, network, triplet_cost
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.scores import SCORES, Dot
 

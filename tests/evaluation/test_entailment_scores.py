@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundling.corpus.entailment import LABELS
-from groundling.evaluation.entailment import Judgement, calibration, judge, wilson
+from groundling.evaluation.entailment_scores import EntailmentScores, calibration, judge, wilson
 
 # Five statements, worked by hand: truth, probabilities, language. Said: 0, 1, 1, 2, 0; right: yes, no, yes, yes, no.
 TRUTH = [0, 0, 1, 2, 2]
@@ -148,11 +148,11 @@ def test_there_and_back_through_json() -> None:
     truth, shares, codes = drawn(2)
     found = judge(truth, shares, codes)
     text = json.dumps({"corpus": "world", **found.as_json()}, allow_nan=False)
-    assert Judgement.from_json(json.loads(text)) == found
+    assert EntailmentScores.from_json(json.loads(text)) == found
     with pytest.raises(ValueError, match="not a judgement"):
-        Judgement.from_json({"labels": list(LABELS), "languages": {}})
+        EntailmentScores.from_json({"labels": list(LABELS), "languages": {}})
     with pytest.raises(ValueError, match="labels are"):
-        Judgement.from_json({**found.as_json(), "labels": ["yes", "no"]})
+        EntailmentScores.from_json({**found.as_json(), "labels": ["yes", "no"]})
 
 
 def test_the_truth_held_impossible_costs_much_but_not_everything() -> None:

@@ -15,9 +15,9 @@ from groundling.errors import UserError
 from groundling.evaluation.compare import compare
 from groundling.evaluation.examples import examples
 from groundling.evaluation.folds import fold_ranks, fold_recalls
-from groundling.evaluation.models import Evaluated, evaluate_model
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
+from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
 from groundling.evaluation.vectors import evaluate_vectors
 from groundling.run import Run
 
@@ -134,8 +134,8 @@ def photos(german: tuple[int, ...] = (0, 3), root: Path | None = None) -> Datase
     return Dataset(corpus, np.eye(4, dtype=np.float32)[[0, 1, 0, 3]])
 
 
-def evaluate(model: object, *arguments: object, **options: object) -> Evaluated:
-    return evaluate_model(model, *arguments, **options)  # type: ignore[arg-type]
+def evaluate(model: object, *arguments: object, **options: object) -> RankedSplit:
+    return evaluate_retrieval(model, *arguments, **options)  # type: ignore[arg-type]
 
 
 def test_a_model_s_folds_by_hand() -> None:
@@ -155,12 +155,12 @@ def test_a_model_s_folds_by_hand() -> None:
 
 def test_what_cannot_be_folded_is_said_before_anything_is_encoded() -> None:
     with pytest.raises(UserError) as raised:
-        evaluate_model(None, photos(german=(0, 1)), captions="all", folds=2)  # type: ignore[arg-type]
+        evaluate_retrieval(None, photos(german=(0, 1)), captions="all", folds=2)  # type: ignore[arg-type]
     assert str(raised.value) == (
         "corpus photos, test: rows 2 to 3 of the pictures, fold 2 of 2, are without a single caption in de"
     )
     with pytest.raises(UserError, match="corpus photos, test: 4 pictures cannot be divided into 3 equal folds"):
-        evaluate_model(None, photos(), captions="all", folds=3)  # type: ignore[arg-type]
+        evaluate_retrieval(None, photos(), captions="all", folds=3)  # type: ignore[arg-type]
 
 
 def test_examples_show_the_fold_that_was_ranked(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ from groundling import progress, training
 from groundling.corpus import storage
 from groundling.dataset import Dataset
 from groundling.experiments import runner
-from groundling.experiments.runner import run_cells
-from groundling.experiments.table import TableSettings, cells
+from groundling.experiments.runner import run_entries
+from groundling.experiments.table_entries import table_entries
+from groundling.experiments.table_settings import TableSettings
 from groundling.run import Run
 from groundling.settings import check
 
@@ -46,7 +47,7 @@ def make_table(**changes: Any) -> TableSettings:
 
 
 def run_table(table: TableSettings, out: Path, **options: Any) -> runner.Results:
-    return run_cells(list(cells(table)), out, None, "cpu", **options)
+    return run_entries(list(table_entries(table)), out, None, "cpu", **options)
 
 
 def without_times(results: runner.Results) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from small_tables import make_table
 
 from groundling.experiments.results import summarise, verdict
-from groundling.experiments.table import TableSettings, cells
+from groundling.experiments.table_entries import table_entries
+from groundling.experiments.table_settings import TableSettings
 
 METRICS = ("image_to_text.R@10", "text_to_image.R@10")
 
@@ -57,16 +58,16 @@ def table_of(claim: dict[str, Any], **changes: Any) -> TableSettings:
 def weighed(table: TableSettings, numbers: dict[tuple[str, str], list[Any]]) -> dict[str, Any]:
     """The first claim of the table; numbers by row and language, one for each seed, each a number or one per metric."""
     results = {}
-    for cell in cells(table):
+    for entry in table_entries(table):
         languages: dict[str, Any] = {}
-        for code in cell.group:
-            number = numbers[cell.row, code][cell.recipe.training.seed]
+        for code in entry.group:
+            number = numbers[entry.row, code][entry.recipe.training.seed]
             if isinstance(number, tuple):
                 parts = (metric.split(".") for metric in METRICS)
                 languages[code] = {way: {key: value} for (way, key), value in zip(parts, number, strict=True)}
             else:
                 languages[code] = {"mR": number, "text_to_image": {"median": number, "mean": number, "R@10": number}}
-        results[cell.folder] = {"languages": languages}
+        results[entry.folder] = {"languages": languages}
     (claim,) = summarise(table, results)["claims"]
     return claim
 

@@ -7,18 +7,18 @@ import pytest
 from small_tables import BASE, make_table
 
 from groundling.errors import UserError
-from groundling.experiments.table import Cell, cells
+from groundling.experiments.table_entries import TableEntry, table_entries
 
 
-def only(**changes: Any) -> Cell:
+def only(**changes: Any) -> TableEntry:
     """The one training of a table with one row and one seed."""
-    (cell,) = cells(make_table(**{"seeds": [0], "rows": [{"name": "one"}], **changes}))
-    return cell
+    (entry,) = table_entries(make_table(**{"seeds": [0], "rows": [{"name": "one"}], **changes}))
+    return entry
 
 
 def test_a_table_is_rows_by_groups_by_seeds() -> None:
-    found = list(cells(make_table()))
-    assert [(cell.row, cell.group, cell.recipe.training.seed) for cell in found] == [
+    found = list(table_entries(make_table()))
+    assert [(entry.row, entry.group, entry.recipe.training.seed) for entry in found] == [
         ("Alone", ("en",), 0),
         ("Alone", ("en",), 1),
         ("Alone", ("de",), 0),
@@ -26,7 +26,7 @@ def test_a_table_is_rows_by_groups_by_seeds() -> None:
         ("Both", ("en", "de"), 0),
         ("Both", ("en", "de"), 1),
     ]
-    assert all(cell.recipe.corpus.languages == list(cell.group) for cell in found)
+    assert all(entry.recipe.corpus.languages == list(entry.group) for entry in found)
 
 
 def test_what_a_row_sets_changes_that_row_only() -> None:
@@ -35,7 +35,7 @@ def test_what_a_row_sets_changes_that_row_only() -> None:
         {"name": "deep", "set": {"training.batch_size": 64, "system.margin": 0.5, "features.size": 64}},
         {"name": "plain again"},
     ]
-    plain, deep, again = cells(make_table(rows=rows, seeds=[7]))
+    plain, deep, again = table_entries(make_table(rows=rows, seeds=[7]))
     assert (deep.recipe.training.batch_size, deep.recipe.system["margin"], deep.recipe.features.size) == (64, 0.5, 64)
     assert deep.recipe.training.learning_rate == 0.01  # its neighbours in the group stay
     assert plain.recipe == again.recipe
@@ -46,18 +46,21 @@ def test_what_a_row_sets_changes_that_row_only() -> None:
 
 def test_a_whole_group_that_a_row_sets_takes_the_place_of_the_old_one() -> None:
     """Another system has settings of its own; those of the base's system would be strangers to it."""
-    cell = only(rows=[{"name": "one", "set": {"system": {"name": "vse", "dimensions": 4}}}])
-    assert cell.recipe.system == {"name": "vse", "dimensions": 4}
+    entry = only(rows=[{"name": "one", "set": {"system": {"name": "vse", "dimensions": 4}}}])
+    assert entry.recipe.system == {"name": "vse", "dimensions": 4}
 
 
 def test_a_row_that_sets_all_of_training_still_has_its_seeds() -> None:
     rows = [{"name": "one", "set": {"training": {"batch_size": 64}}}]
-    assert [cell.recipe.training.seed for cell in cells(make_table(rows=rows, seeds=[3, 4]))] == [3, 4]
+    assert [entry.recipe.training.seed for entry in table_entries(make_table(rows=rows, seeds=[3, 4]))] == [3, 4]
 
 
 def test_a_row_that_sets_all_of_corpus_still_has_its_languages() -> None:
     rows = [{"name": "one", "each": "language", "set": {"corpus": {"name": "other"}}}]
-    assert [cell.recipe.corpus.languages for cell in cells(make_table(rows=rows, seeds=[0]))] == [["en"], ["de"]]
+    assert [entry.recipe.corpus.languages for entry in table_entries(make_table(rows=rows, seeds=[0]))] == [
+        ["en"],
+        ["de"],
+    ]
 
 
 def test_groups_of_languages_and_other_seeds() -> None:
@@ -68,9 +71,9 @@ def test_groups_of_languages_and_other_seeds() -> None:
             {"name": "some", "set": {"corpus.languages": ["de", "en"]}},
         ],
     )
-    found = list(cells(table, seeds=[5]))
-    assert [cell.group for cell in found] == [("en", "de"), ("fr",), ("de", "en")]
-    assert {cell.recipe.training.seed for cell in found} == {5}
+    found = list(table_entries(table, seeds=[5]))
+    assert [entry.group for entry in found] == [("en", "de"), ("fr",), ("de", "en")]
+    assert {entry.recipe.training.seed for entry in found} == {5}
 
 
 def test_settings_of_models_of_one_language() -> None:
@@ -85,15 +88,17 @@ def test_settings_of_models_of_one_language() -> None:
             {"name": "both"},
         ],
     )
-    found = [(cell.recipe.training.validate_every, cell.recipe.training.decay_after) for cell in cells(table)]
+    found = [
+        (entry.recipe.training.validate_every, entry.recipe.training.decay_after) for entry in table_entries(table)
+    ]
     assert found == [("epoch", 15), ("epoch", 15), ("epoch", 2), ("epoch", 15), (10, None)]
     without = make_table(seeds=[0], one_language=None, rows=[{"name": "alone", "each": "language"}])
-    assert {cell.recipe.training.validate_every for cell in cells(without)} == {10}
+    assert {entry.recipe.training.validate_every for entry in table_entries(without)} == {10}
 
 
 def test_a_seed_given_twice_is_one_training() -> None:
-    found = list(cells(make_table(rows=[{"name": "a"}]), seeds=[3, 3]))
-    assert [cell.recipe.training.seed for cell in found] == [3]
+    found = list(table_entries(make_table(rows=[{"name": "a"}]), seeds=[3, 3]))
+    assert [entry.recipe.training.seed for entry in found] == [3]
 
 
 # --- folders
@@ -102,7 +107,7 @@ def test_a_seed_given_twice_is_one_training() -> None:
 def test_a_folder_says_what_is_in_it() -> None:
     codes = ["en", "de", "fr", "cs", "ar"]
     rows = [{"name": "four", "each": [codes[:4]]}, {"name": "five", "set": {"system": {"name": "vse"}}}]
-    four, five = (cell.folder for cell in cells(make_table(languages=codes, rows=rows, seeds=[12])))
+    four, five = (entry.folder for entry in table_entries(make_table(languages=codes, rows=rows, seeds=[12])))
     assert re.fullmatch(r"cells/bag-en\+de\+fr\+cs-seed12-[0-9a-f]{10}", four)
     assert re.fullmatch(r"cells/vse-5-languages-seed12-[0-9a-f]{10}", five)
 
@@ -146,8 +151,8 @@ def test_every_training_has_a_folder_of_its_own() -> None:
     """Two groups of as many languages are two trainings."""
     codes = ["af", "ar", "cs", "de", "en", "es", "fr", "it", "ja", "ko"]
     table = make_table(languages=codes, rows=[{"name": "halves", "each": [codes[:5], codes[5:]]}])
-    found = list(cells(table))
-    assert len({cell.folder for cell in found}) == len(found) == 4
+    found = list(table_entries(table))
+    assert len({entry.folder for entry in found}) == len(found) == 4
 
 
 @pytest.mark.parametrize(
@@ -169,14 +174,14 @@ def test_settings_that_mean_the_same_are_one_training(system: dict[str, Any]) ->
 def test_two_rows_of_one_name_are_refused() -> None:
     """Nobody could tell them apart in the table."""
     with pytest.raises(UserError, match="Two rows: two rows have the same name"):
-        list(cells(make_table(rows=[{"name": "Alone"}, {"name": "Alone"}])))
+        list(table_entries(make_table(rows=[{"name": "Alone"}, {"name": "Alone"}])))
 
 
 @pytest.mark.parametrize("side", ["better", "than"])
 def test_a_claim_about_a_row_that_is_not_there_is_refused(side: str) -> None:
     claim = {"says": "More is better", "better": "Both", "than": "Alone", side: "Alnoe"}
     with pytest.raises(UserError) as error:
-        list(cells(make_table(claims=[claim])))
+        list(table_entries(make_table(claims=[claim])))
     assert str(error.value) == 'Two rows: claims: no row is called "Alnoe" (did you mean "Alone"?)'
 
 
@@ -207,7 +212,7 @@ def test_a_metric_that_there_is_not_is_refused_before_anything_is_trained(metric
 )
 def test_a_mistake_in_a_table_is_one_sentence(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(UserError) as error:
-        list(cells(make_table(**changes)))
+        list(table_entries(make_table(**changes)))
     assert re.search(words, str(error.value))
     assert "\n" not in str(error.value)
 
@@ -219,4 +224,4 @@ def test_a_mistake_in_a_table_is_one_sentence(changes: dict[str, Any], words: st
 )
 def test_published_numbers_that_do_not_fit_the_columns_are_refused(published: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="published"):
-        list(cells(make_table(metrics=["mR", "rsum"], rows=[{"name": "a", "published": published}])))
+        list(table_entries(make_table(metrics=["mR", "rsum"], rows=[{"name": "a", "published": published}])))

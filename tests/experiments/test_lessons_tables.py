@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from groundling.cookbook import read_table
 from groundling.experiments.overlap import OverlapSettings
 from groundling.experiments.results import published
-from groundling.experiments.table import TableSettings
+from groundling.experiments.table_settings import TableSettings
+from groundling.recipes import read_table
 from groundling.settings import check
 
 SIX = [f"{way}.R@{k}" for way in ("image_to_text", "text_to_image") for k in (1, 5, 10)]
@@ -126,11 +126,11 @@ SETTINGS: dict[str, dict[str, Any]] = {  # rows of the paper → what section 5 
 
 @pytest.mark.parametrize("row", SETTINGS)
 def test_rows_are_trained_on_what_the_paper_says(row: str) -> None:
-    from groundling.experiments.table import cells
+    from groundling.experiments.table_entries import table_entries
 
     name, _, row_name = row.partition("/")
     table = check(TableSettings, read_table(f"lessons/{name}"), name)
-    found = [cell.recipe for cell in cells(table) if cell.row == row_name]
+    found = [entry.recipe for entry in table_entries(table) if entry.row == row_name]
     assert found
     for recipe in found:
         settings = recipe.corpus.model_dump()

@@ -7,11 +7,12 @@ import pytest
 import yaml
 from small_tables import make_table
 
-from groundling.cookbook import read_table
 from groundling.errors import UserError
 from groundling.experiments.results import summarise
 from groundling.experiments.runner import Results
-from groundling.experiments.table import TableSettings, cells
+from groundling.experiments.table_entries import table_entries
+from groundling.experiments.table_settings import TableSettings
+from groundling.recipes import read_table
 from groundling.report.experiment import experiment_table, experiment_tables, write_experiment
 from groundling.settings import check
 
@@ -31,11 +32,11 @@ def table_of(**changes: Any) -> TableSettings:
 def results_of(table: TableSettings) -> Results:
     """mR: 10, 20, 40 by language, one more in the second seed; parameters: as many millions as the batch has rows."""
     found: Results = {}
-    for cell in cells(table):
-        recalls = {code: {"mR": [10, 20, 40][THREE.index(code)] + cell.recipe.training.seed} for code in cell.group}
-        size = cell.recipe.training.batch_size * 1_000_000
+    for entry in table_entries(table):
+        recalls = {code: {"mR": [10, 20, 40][THREE.index(code)] + entry.recipe.training.seed} for code in entry.group}
+        size = entry.recipe.training.batch_size * 1_000_000
         facts = {"parameters": size, "word_parameters": size // 2, "trainable_parameters": size + 1_000_000}
-        found[cell.key] = {"languages": recalls, "run": facts}
+        found[entry.key] = {"languages": recalls, "run": facts}
     return found
 
 
@@ -72,7 +73,7 @@ def test_a_claim_can_be_about_a_mean() -> None:
 )
 def test_means_that_cannot_be(changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(UserError, match=problem):
-        list(cells(table_of(**changes)))
+        list(table_entries(table_of(**changes)))
 
 
 def test_rows_stand_over_their_parameters(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_combination_that_is_learned_has_parameters_of_its_own() -> None:
     rows = [{"name": "Plain"}, {"name": "CLC-C", "ask": {"consistency": "learned"}}]
     table = table_of(rows=rows, parameters=True, seeds=[0])
     results = results_of(table)
-    plain, learned = cells(table)
+    plain, learned = table_entries(table)
     results[learned.key]["consistency"] = {"parameters": 128}
     sizes = [row["parameters"]["all"] for row in summarise(table, results)["rows"]]
     assert sizes[1] - sizes[0] == 128
@@ -106,7 +107,7 @@ def test_a_combination_that_is_learned_has_parameters_of_its_own() -> None:
 
 def test_a_table_of_one_language_shows_models_that_were_trained_on_more() -> None:
     table = make_table(languages=["de"], trained_on=THREE, rows=[{"name": "All"}, {"name": "Own", "each": "language"}])
-    assert {(cell.row, cell.group) for cell in cells(table)} == {("All", tuple(THREE)), ("Own", ("de",))}
+    assert {(entry.row, entry.group) for entry in table_entries(table)} == {("All", tuple(THREE)), ("Own", ("de",))}
     (first, *_), _ = [row["columns"] for row in summarise(table, results_of(table))["rows"]]
     assert first == "de"
 
@@ -120,8 +121,8 @@ def test_a_table_like_another_may_have_other_numbers_and_means(tmp_path: Path) -
     table = check(TableSettings, read_table(str(tmp_path / "part.yaml")), "part")
     assert {row.name: row.published for row in table.rows} == {"One each": {}, "Small": {"de": 1.5}, "Large": {}}
     assert table.means == {}
-    whole_cells = {cell.folder for cell in cells(table_of())}
-    assert {cell.folder for cell in cells(table)} == whole_cells  # the same trainings
+    whole_cells = {entry.folder for entry in table_entries(table_of())}
+    assert {entry.folder for entry in table_entries(table)} == whole_cells  # the same trainings
     (tmp_path / "part.yaml").write_text(yaml.safe_dump({**part, "published": {"Smal": {"de": 1.5}}}))
     with pytest.raises(UserError, match=r'published: no row is called "Smal" \(did you mean "Small"\?\)'):
         read_table(str(tmp_path / "part.yaml"))

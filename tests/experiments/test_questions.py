@@ -12,12 +12,13 @@ from small_tables import BASE, make_table, run_table
 from conftest import make_world
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.consistent import evaluate_consistency
-from groundling.evaluation.translated import evaluate_translated
+from groundling.evaluation.consistency.evaluate import evaluate_consistency
+from groundling.evaluation.translated_queries import evaluate_translated
 from groundling.experiments.question import Question
 from groundling.experiments.results import how_it_was_made, summarise
-from groundling.experiments.runner import finished_cells, run_cells
-from groundling.experiments.table import TableSettings, cells
+from groundling.experiments.runner import finished_entries, run_entries
+from groundling.experiments.table_entries import table_entries
+from groundling.experiments.table_settings import TableSettings
 from groundling.files import write_json
 
 forget_datasets, trained = small_tables.forget_datasets, small_tables.trained
@@ -57,14 +58,14 @@ def test_a_model_is_trained_once_for_all_that_is_asked_of_it(
     assert len(trained) == 1
     assert len(results) == 3
     assert not list(tmp_path.rglob("best.safetensors"))
-    plain, average, learned = (results[cell.key] for cell in cells(table))
+    plain, average, learned = (results[entry.key] for entry in table_entries(table))
     assert average["alone"]["languages"] == plain["languages"]
     assert average["consistency"]["how"] == "average"
     assert learned["consistency"]["parameters"] == 2 * 32 + 32
     assert average["languages"] != plain["languages"]
     trained.clear()
     assert run_table(table, tmp_path) == results
-    assert finished_cells(list(cells(table)), tmp_path) == results
+    assert finished_entries(list(table_entries(table)), tmp_path) == results
     assert trained == []
     made = how_it_was_made("…", results, 1)
     assert (made["trainings"], made["steps"]) == (1, 20)
@@ -73,10 +74,10 @@ def test_a_model_is_trained_once_for_all_that_is_asked_of_it(
 def test_answers_are_those_of_the_evaluation_by_hand(
     loaded: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("groundling.evaluation.translated.ENOUGH", 0.5)  # every other caption has a translation
+    monkeypatch.setattr("groundling.evaluation.translated_queries.ENOUGH", 0.5)  # every other caption has a translation
     table = table_of(AVERAGE, TO_ENGLISH)
     results = run_table(table, tmp_path, keep_weights=True)
-    average, translated = cells(table)
+    average, translated = table_entries(table)
     assert (
         results[average.key]["languages"]
         == (evaluate_consistency(tmp_path / average.folder, "average", device="cpu")["languages"])
@@ -93,7 +94,7 @@ def test_a_translated_row_has_the_columns_that_were_translated(
     """An English model, and a number for German, where it was asked in English."""
     with pytest.raises(UserError, match="less than 90% of the test captions of corpus world have a translation"):
         run_table(table_of(TO_ENGLISH), tmp_path)
-    monkeypatch.setattr("groundling.evaluation.translated.ENOUGH", 0.5)  # every other caption has one
+    monkeypatch.setattr("groundling.evaluation.translated_queries.ENOUGH", 0.5)  # every other caption has one
     table = table_of(TO_ENGLISH)
     (row,) = summarise(table, run_table(table, tmp_path))["rows"]
     assert set(row["columns"]) == {"en", "de", "mean"}
@@ -130,16 +131,16 @@ def test_one_seed_after_another_asks_only_what_is_new(loaded: Dataset, trained: 
 
 def test_an_answer_without_its_training_counts_for_nothing(loaded: Dataset, tmp_path: Path) -> None:
     table = table_of(AVERAGE)
-    (cell,) = cells(table)
-    write_json(tmp_path / cell.folder / cell.ask.file, {"languages": {}})  # type: ignore[union-attr]
-    assert finished_cells([cell], tmp_path) == {}
+    (entry,) = table_entries(table)
+    write_json(tmp_path / entry.folder / entry.ask.file, {"languages": {}})  # type: ignore[union-attr]
+    assert finished_entries([entry], tmp_path) == {}
 
 
 def test_sentences_of_one_origin(loaded: Dataset, tmp_path: Path) -> None:
     rows = [{"name": origin, "ask": {"origin": origin}} for origin in ("human", "machine")]
     table = table_of(PLAIN, *rows)
     results = run_table(table, tmp_path)
-    plain, human, machine = (results[cell.key] for cell in cells(table))
+    plain, human, machine = (results[entry.key] for entry in table_entries(table))
     assert {code: part["captions"] for code, part in human["languages"].items()} == {"en": 25, "de": 25}
     assert machine["captions"] == 50
     assert plain["captions"] == 100
@@ -177,7 +178,7 @@ def test_what_is_no_question(ask: dict[str, Any], problem: str) -> None:
 
 def test_a_table_names_the_source_once_and_a_row_may_have_its_own(tmp_path: Path) -> None:
     rows = [AVERAGE, {"name": "own", "ask": {"consistency": "average", "source": "other.tsv"}}]
-    found = [cell.ask for cell in cells(table_of(*rows, translations="table.tsv"))]
+    found = [entry.ask for entry in table_entries(table_of(*rows, translations="table.tsv"))]
     assert [question.source for question in found if question] == ["table.tsv", "other.tsv"]
     one, other = found
     assert one and other and one.file != other.file
@@ -194,14 +195,14 @@ def test_a_table_of_translations_may_lie_below_the_data_folder(loaded: Dataset, 
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "told.tsv").write_text("\n".join(lines), encoding="utf-8")
     table = table_of(AVERAGE, translations="told.tsv")
-    results = run_cells(list(cells(table)), tmp_path / "out", tmp_path / "data", "cpu")
+    results = run_entries(list(table_entries(table)), tmp_path / "out", tmp_path / "data", "cpu")
     (result,) = results.values()
     assert result["consistency"]["translated"] == {"de": 100.0, "en": 100.0}
 
 
 def test_preparing_trains_nothing(loaded: Dataset, trained: list[Path], tmp_path: Path) -> None:
     table = table_of(PLAIN, AVERAGE)
-    assert run_cells(list(cells(table)), tmp_path, None, "cpu", only_prepare=True) == {}
+    assert run_entries(list(table_entries(table)), tmp_path, None, "cpu", only_prepare=True) == {}
     assert trained == []
     assert not list(tmp_path.iterdir())
 
@@ -213,7 +214,7 @@ def test_preparing_makes_word_vectors_that_are_found_without_gensim(
     sizes = {"dimensions": 8, "word_dimensions": 6, "universal_dimensions": 8, "state_dimensions": 8}
     base = {**BASE, "system": {"name": "mule", **sizes, "picture_dimensions": 8, "align_epochs": 0.5}}
     table = table_of(PLAIN, base=base)
-    run_cells(list(cells(table)), tmp_path / "out", None, "cpu", only_prepare=True)
+    run_entries(list(table_entries(table)), tmp_path / "out", None, "cpu", only_prepare=True)
     for path in (own_cache / "words").glob("*"):
         if not path.name.startswith("seen-"):
             path.unlink()  # what is not taken along

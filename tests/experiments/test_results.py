@@ -1,4 +1,4 @@
-"""The numbers of a table from the evaluations of its cells, by hand."""
+"""The numbers of a table from the evaluations of its entries, by hand."""
 
 import math
 from collections.abc import Callable
@@ -11,7 +11,8 @@ from small_tables import make_table
 
 from groundling.experiments.results import how_it_was_made, pick, summarise
 from groundling.experiments.runner import Results
-from groundling.experiments.table import Cell, TableSettings, cells
+from groundling.experiments.table_entries import TableEntry, table_entries
+from groundling.experiments.table_settings import TableSettings
 
 
 def evaluation(**recalls: float) -> dict[str, Any]:
@@ -19,13 +20,13 @@ def evaluation(**recalls: float) -> dict[str, Any]:
     return {"languages": {code: {"mR": value, "text_to_image": {"R@10": 2 * value}} for code, value in recalls.items()}}
 
 
-def results_of(table: TableSettings, number: Callable[[Cell, str], float | None]) -> Results:
-    """For each cell an evaluation with `number(cell, language)`; a cell with None anywhere is not finished."""
+def results_of(table: TableSettings, number: Callable[[TableEntry, str], float | None]) -> Results:
+    """For each entry an evaluation with `number(entry, language)`; an entry with None anywhere is not finished."""
     found = {}
-    for cell in cells(table):
-        numbers = {code: number(cell, code) for code in cell.group}
+    for entry in table_entries(table):
+        numbers = {code: number(entry, code) for code in entry.group}
         if None not in numbers.values():
-            found[cell.folder] = evaluation(**numbers)  # type: ignore[arg-type]
+            found[entry.folder] = evaluation(**numbers)  # type: ignore[arg-type]
     return found
 
 
@@ -43,7 +44,7 @@ def by_hand(**changes: Any) -> tuple[TableSettings, Results]:
         {"name": "Both", "set": {"training.batch_size": 32}},
     ]
     table = make_table(**{"rows": rows, **changes})
-    return table, results_of(table, lambda cell, code: NUMBERS[cell.row, code][cell.recipe.training.seed])
+    return table, results_of(table, lambda entry, code: NUMBERS[entry.row, code][entry.recipe.training.seed])
 
 
 def test_means_deviations_and_intervals_by_hand() -> None:
@@ -141,9 +142,9 @@ def test_an_unfinished_table_has_what_there_is() -> None:
     table, _ = by_hand()
     missing = {("Alone", "de", 1), ("Both", "de", 1)}
 
-    def so_far(cell: Cell, code: str) -> float | None:
-        seed = cell.recipe.training.seed
-        return None if (cell.row, code, seed) in missing else NUMBERS[cell.row, code][seed]
+    def so_far(entry: TableEntry, code: str) -> float | None:
+        seed = entry.recipe.training.seed
+        return None if (entry.row, code, seed) in missing else NUMBERS[entry.row, code][seed]
 
     alone, both = (row["columns"] for row in summarise(table, results_of(table, so_far))["rows"])
     assert (alone["en"]["values"], alone["de"]["values"], alone["mean"]["values"]) == ([10, 14], [20], [15])
@@ -158,7 +159,7 @@ def test_numbers_go_to_their_own_row_and_column_whatever_the_order_of_results(
 ) -> None:
     table = make_table(seeds=[4], languages=["en", "de", "fr"], rows=[{"name": "x", "each": "language"}, {"name": "y"}])
     places = {(row, code): 3 * at + n for at, row in enumerate("xy") for n, code in enumerate(("en", "de", "fr"))}
-    results = results_of(table, lambda cell, code: numbers[places[cell.row, code]])
+    results = results_of(table, lambda entry, code: numbers[places[entry.row, code]])
     shuffled = {key: results[key] for key in sorted(results, key=lambda key: order[list(results).index(key)])}
     for row in summarise(table, shuffled)["rows"]:
         for code in ("en", "de", "fr"):
@@ -187,7 +188,7 @@ def test_points_of_lines_with_different_languages_have_a_mean_over_common_ones()
     changes: dict[str, Any] = {"rows": rows, "languages": ["en", "de", "fr"], "base": {"corpus": {"name": "x"}}}
     table = make_table(**changes)
     numbers = {"en": (1, 5), "de": (5, 1), "fr": (90, 90)}
-    results = results_of(table, lambda cell, code: numbers[code][cell.recipe.training.seed])
+    results = results_of(table, lambda entry, code: numbers[code][entry.recipe.training.seed])
     summary = summarise(table, results)
     assert summary["common_languages"] == ["en", "de"]
     for row in summary["rows"][:3]:
@@ -202,7 +203,7 @@ def test_points_of_lines_with_different_languages_have_a_mean_over_common_ones()
 def test_parameters_are_those_of_all_models_of_a_row() -> None:
     """Once for each model, however many seeds it was trained with."""
     table, results = by_hand(parameters=True)
-    sizes = {cell.folder: 1000 * len(cell.group) for cell in cells(table)}
+    sizes = {entry.folder: 1000 * len(entry.group) for entry in table_entries(table)}
     for folder, result in results.items():
         result["run"] = {"parameters": sizes[folder], "word_parameters": sizes[folder] // 10}
     alone, both = summarise(table, results)["rows"]

@@ -13,8 +13,8 @@ from conftest import make_world
 from groundling import training
 from groundling.errors import UserError
 from groundling.experiments.results import how_it_was_made, summarise
-from groundling.experiments.runner import finished_cells, run_cells
-from groundling.experiments.table import cells
+from groundling.experiments.runner import finished_entries, run_entries
+from groundling.experiments.table_entries import table_entries
 from groundling.files import read_json, write_json
 from groundling.report.run_report import evaluate_run
 from groundling.run import Run
@@ -28,25 +28,25 @@ def one_training(**changes: Any) -> small_tables.TableSettings:
 
 
 def folder_of(table: small_tables.TableSettings) -> str:
-    (cell,) = cells(table)
-    return cell.folder
+    (entry,) = table_entries(table)
+    return entry.folder
 
 
 def test_each_cell_is_trained_once_and_never_again(loaded: list[Any], trained: list[Path], tmp_path: Path) -> None:
     first = run_table(make_table(), tmp_path)
     assert sorted(str(folder.relative_to(tmp_path)) for folder in trained) == sorted(first)
     assert len(first) == 6
-    assert len(loaded) == 1  # six cells share one corpus
-    for cell in cells(make_table()):
-        assert set(first[cell.folder]["languages"]) == set(cell.group)
-        assert first[cell.folder]["run"]["seed"] == cell.recipe.training.seed
+    assert len(loaded) == 1  # six entries share one corpus
+    for entry in table_entries(make_table()):
+        assert set(first[entry.folder]["languages"]) == set(entry.group)
+        assert first[entry.folder]["run"]["seed"] == entry.recipe.training.seed
     assert not list(tmp_path.rglob("best.safetensors"))  # six models nobody asked for
     assert len(list(tmp_path.rglob("ranks.safetensors"))) == 6
     trained.clear()
     assert run_table(make_table(), tmp_path) == first
-    assert finished_cells(list(cells(make_table())), tmp_path) == first
+    assert finished_entries(list(table_entries(make_table())), tmp_path) == first
     assert trained == []
-    more = run_table(make_table(seeds=[0, 1, 2]), tmp_path)  # one more seed: three more cells
+    more = run_table(make_table(seeds=[0, 1, 2]), tmp_path)  # one more seed: three more entries
     assert len(trained) == 3
     assert {folder: more[folder] for folder in first} == first
 
@@ -57,9 +57,9 @@ def test_two_tables_that_share_a_training_train_it_once(loaded: list[Any], train
         title="English", languages=["en"], seeds=[0], rows=[{"name": "Alone", "each": [["en"]]}, {"name": "Shared"}]
     )
     both = make_table(seeds=[0], rows=[{"name": "One by one", "each": "language"}, {"name": "Together"}])
-    shared = {cell.folder for cell in cells(english)} & {cell.folder for cell in cells(both)}
+    shared = {entry.folder for entry in table_entries(english)} & {entry.folder for entry in table_entries(both)}
     assert len(shared) == 1  # English alone; "Shared" is English alone, too
-    at_once = run_cells([*cells(english), *cells(both)], tmp_path / "at once", None, "cpu")
+    at_once = run_entries([*table_entries(english), *table_entries(both)], tmp_path / "at once", None, "cpu")
     assert len(trained) == len(at_once) == 3
     trained.clear()
     run_table(english, tmp_path / "in turn")
@@ -101,7 +101,7 @@ def test_a_table_that_stopped_goes_on_with_what_is_left(
         with pytest.raises(Stop):
             run_table(make_table(), tmp_path / "stopped")
     assert len(trained) == 3
-    assert len(finished_cells(list(cells(make_table())), tmp_path / "stopped")) == 3
+    assert len(finished_entries(list(table_entries(make_table())), tmp_path / "stopped")) == 3
     results = run_table(make_table(), tmp_path / "stopped")
     assert len(trained) == 6
     assert without_times(results) == without_times(whole)
@@ -144,7 +144,7 @@ def test_a_cell_that_stopped_in_the_middle_goes_on_from_its_checkpoint(
 def test_a_cell_that_stopped_before_any_of_its_files_was_written_goes_on(
     last_file: str, loaded: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The power may fail at any line of `run_cell` and of `train`; here it does just before each file in turn."""
+    """The power may fail at any line of `run_entry` and of `train`; here it does just before each file in turn."""
     table = one_training()
     whole = run_table(table, tmp_path / "whole")
 
@@ -158,11 +158,11 @@ def test_a_cell_that_stopped_before_any_of_its_files_was_written_goes_on(
 
     with monkeypatch.context() as patch:
         from groundling import files, run
-        from groundling.evaluation.models import Evaluated
+        from groundling.evaluation.retrieval import RankedSplit
 
         patch.setattr(loop, "write_json", stopping(0, files.write_json))
         patch.setattr(run, "write_json", stopping(0, files.write_json))
-        patch.setattr(Evaluated, "save_ranks", stopping(1, Evaluated.save_ranks))
+        patch.setattr(RankedSplit, "save_ranks", stopping(1, RankedSplit.save_ranks))
         patch.setattr(files, "write_json", stopping(0, files.write_json))
         with pytest.raises(Stop):
             run_table(table, tmp_path / "stopped")
@@ -188,11 +188,11 @@ def test_other_settings_lie_beside_and_leave_the_old_results_alone(loaded: list[
     faster = one_training(rows=[{"name": "one", "set": {"training.learning_rate": 0.02}}])
     other = run_table(faster, tmp_path)
     assert not first.keys() & other.keys()
-    assert finished_cells(list(cells(one_training())), tmp_path) == first
+    assert finished_entries(list(table_entries(one_training())), tmp_path) == first
 
 
 def test_a_cell_that_was_evaluated_again_by_hand_still_counts(loaded: list[Any], tmp_path: Path) -> None:
-    """`groundling evaluate` of a cell whose weights were kept writes evaluation.json anew."""
+    """`groundling evaluate` of an entry whose weights were kept writes evaluation.json anew."""
     table = one_training()
     first = run_table(table, tmp_path, keep_weights=True)
     evaluate_run(tmp_path / folder_of(table), device="cpu", dataset=make_world())

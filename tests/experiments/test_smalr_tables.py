@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from groundling import systems
-from groundling.cookbook import read_table, tables
 from groundling.experiments.results import published
-from groundling.experiments.table import Cell, TableSettings, cells
+from groundling.experiments.table_entries import TableEntry, table_entries
+from groundling.experiments.table_settings import TableSettings
+from groundling.recipes import read_table, tables
 from groundling.settings import check
 
 TEN = ["en", "de", "fr", "cs", "zh", "ja", "ar", "af", "ko", "ru"]
@@ -23,8 +24,8 @@ def numbers(name: str, row: str) -> dict[str, float]:
     return published(table, next(each for each in table.rows if each.name == row))
 
 
-def cells_of(name: str, row: str) -> list[Cell]:
-    return [cell for cell in cells(table_of(name)) if cell.row == row]
+def cells_of(name: str, row: str) -> list[TableEntry]:
+    return [entry for entry in table_entries(table_of(name)) if entry.row == row]
 
 
 COCO = {
@@ -88,7 +89,7 @@ def test_tables_of_one_language_show_the_trainings_of_the_main_table(data: str, 
     table = table_of(name)
     (code,) = table.languages
     assert code == TEN[number - 7]
-    assert {cell.folder for cell in cells(table)} <= {cell.folder for cell in cells(main)}
+    assert {entry.folder for entry in table_entries(table)} <= {entry.folder for entry in table_entries(main)}
     in_main = {row.name: published(main, row) for row in main.rows}
     # The paper has two numbers for French of L-LIWE: 53.3 in Table 2, 53.5 in Tables 9 and 17.
     for row in table.rows:
@@ -100,7 +101,7 @@ def test_the_numbers_of_tables_5_and_6_are_under_their_own_captions() -> None:
     assert numbers("smalr/table6", "LA + Explore") == numbers("smalr/table2", "LA")
     assert numbers("smalr/table6", "LA")["HA"] == 58.3
     (without, *_), (explored, *_) = (cells_of("smalr/table6", row) for row in ("LA", "LA + Explore"))
-    first, second = (systems.make(cell.recipe.system).settings for cell in (without, explored))
+    first, second = (systems.make(entry.recipe.system).settings for entry in (without, explored))
     assert (first.latent.exploration, second.latent.exploration, second.latent.best) == (0.0, 0.2, 20)  # type: ignore[attr-defined]
 
 
@@ -133,8 +134,8 @@ SETTINGS: dict[tuple[str, str], dict[str, Any]] = {  # of the paper and, where i
 
 @pytest.mark.parametrize(("name", "row"), SETTINGS)
 def test_rows_train_what_the_paper_says(name: str, row: str) -> None:
-    for cell in cells_of(name, row):
-        own = systems.make(cell.recipe.system).settings.model_dump()
+    for entry in cells_of(name, row):
+        own = systems.make(entry.recipe.system).settings.model_dump()
         assert {key: own[key] for key in SETTINGS[name, row]} == SETTINGS[name, row]
 
 
@@ -157,7 +158,7 @@ def test_how_the_published_sizes_are_trained() -> None:
 def test_consistency_asks_the_model_of_the_row_above() -> None:
     for name in ("smalr/table2", "smalr-f8k7/table", "smalr-emoji/table"):
         table = table_of(name)
-        folders = {cell.row: cell.folder for cell in cells(table, [0]) if len(cell.group) > 1}
+        folders = {entry.row: entry.folder for entry in table_entries(table, [0]) if len(entry.group) > 1}
         asked = [row for row in table.rows if row.ask is not None and row.ask.consistency]
         assert asked
         for row in asked:
@@ -167,10 +168,10 @@ def test_consistency_asks_the_model_of_the_row_above() -> None:
 
 
 def test_the_f8k7_tables_share_their_trainings() -> None:
-    main = {cell.folder for cell in cells(table_of("smalr-f8k7/table"))}
-    figure = {cell.folder for cell in cells(table_of("smalr-f8k7/figure3"))}
-    liwe = {cell.folder for cell in cells(table_of("liwe-f8k7/languages"))}
-    languages = {cell.folder for cell in cells(table_of("smalr-f8k7/figure1b"))}
+    main = {entry.folder for entry in table_entries(table_of("smalr-f8k7/table"))}
+    figure = {entry.folder for entry in table_entries(table_of("smalr-f8k7/figure3"))}
+    liwe = {entry.folder for entry in table_entries(table_of("liwe-f8k7/languages"))}
+    languages = {entry.folder for entry in table_entries(table_of("smalr-f8k7/figure1b"))}
     assert len(main) == 3 * (7 + 8)
     assert len(figure & main) == 3 * 7  # MULE, its three reductions, LA, HEM, SMALR
     assert len(figure & liwe) == 3 * 2

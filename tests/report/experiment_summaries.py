@@ -9,8 +9,9 @@ from rich.console import Console
 
 from groundling.experiments.results import summarise
 from groundling.experiments.runner import Results
-from groundling.experiments.table import TableSettings, cells
-from groundling.report.table import Table
+from groundling.experiments.table_entries import table_entries
+from groundling.experiments.table_settings import TableSettings
+from groundling.report.formatted_table import Table
 from groundling.settings import check
 
 
@@ -36,7 +37,7 @@ def summary_of(
     values = {"title": "Two rows", "languages": list(languages), "metrics": list(metrics), "seeds": [0, 1]}
     table = check(TableSettings, {**values, "base": {"corpus": {"name": "x"}}, "rows": listed, **changes}, "table")
     results: Results = {}
-    for cell in cells(table):
+    for cell in table_entries(table):
         (code,), seed = cell.group, cell.recipe.training.seed
         numbers = rows[cell.row].get(code, ())
         if seed < len(numbers):

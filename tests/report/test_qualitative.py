@@ -14,14 +14,14 @@ from PIL import Image
 from groundling.corpus import Corpus
 from groundling.evaluation.examples import examples_by_language
 from groundling.evaluation.folds import fold_ranks
-from groundling.evaluation.models import Evaluated
+from groundling.evaluation.retrieval import RankedSplit
 from groundling.evaluation.scores import SCORES
 from groundling.report.qualitative import qualitative_page
 
 EVIL = '<script>alert("1")</script>'
 
 
-def evaluated(seed: int, similarity: str = "cosine", folds: int = 1, root: Path | None = None) -> Evaluated:
+def evaluated(seed: int, similarity: str = "cosine", folds: int = 1, root: Path | None = None) -> RankedSplit:
     """Whole numbers from a small range, so that many scores are equal; two captions in English, one in Arabic."""
     draw = np.random.default_rng(seed)
     count = 12
@@ -44,7 +44,7 @@ def evaluated(seed: int, similarity: str = "cosine", folds: int = 1, root: Path 
         code: fold_ranks(pictures, captions[codes == code], owners[codes == code], folds, score=score)
         for code in ("en", "ar")
     }
-    return Evaluated({}, by_language, corpus, pictures, captions, folds, similarity)
+    return RankedSplit({}, by_language, corpus, pictures, captions, folds, similarity)
 
 
 @settings(max_examples=60, deadline=None)
@@ -73,7 +73,7 @@ def test_nothing_is_drawn_twice_and_languages_take_turns() -> None:
     assert sheet != examples_by_language(evaluated(0), queries=9, pictures=50, seed=4)
 
 
-def page_of(found: Evaluated, **about: Any) -> str:
+def page_of(found: RankedSplit, **about: Any) -> str:
     sheet = examples_by_language(found, 4, 4)
     evaluation = {"corpus": EVIL, "split": "test", "pictures": 12, "languages": {}}
     return qualitative_page(sheet, evaluation, {"system": "x", "seed": 5, "untrained": [], "told": False, **about})

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundling.evaluation.entailment import Judgement, judge
+from groundling.evaluation.entailment_scores import EntailmentScores, judge
+from groundling.report.charts.marks import count_square, scatter
 from groundling.report.curves import learning_curves
 from groundling.report.distances import KINDS, by_distance, linguistic_distances, spearman
-from groundling.report.entailment import confusion_figures, entailment_sections, published_table
-from groundling.report.marks import count_square, scatter
+from groundling.report.entailment_figures import confusion_figures, entailment_sections, published_table
 
 LANGUAGES = ["en", "de", "nl", "ja", "zh", "ko"]
 
@@ -126,8 +126,8 @@ def test_few_known_distances_are_said_rather_than_drawn() -> None:
 
 def test_a_confusion_for_all_and_for_each_language() -> None:
     data = judged(["en", "de"])
-    assert len(drawings(confusion_figures(Judgement.from_json(data)))) == 3
-    assert len(drawings(confusion_figures(Judgement.from_json(judged(["en"]))))) == 1  # all of them are English
+    assert len(drawings(confusion_figures(EntailmentScores.from_json(data)))) == 3
+    assert len(drawings(confusion_figures(EntailmentScores.from_json(judged(["en"]))))) == 1  # all of them are English
     square = count_square("c", ["a", "b"], [[3, 1], [0, 0]])
     assert re.findall(r">(\d+ %|–)<", square) == ["75 %", "25 %", "–", "–"]
     assert "a: 3 a, 1 b" in square

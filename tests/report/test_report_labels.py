@@ -7,7 +7,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundling.report.labels import Box, Label, Place, Placed, place_labels
+from groundling.report.charts.labels import Box, Label, Place, Placed, place_labels
 
 FRAME = Box(40, 20, 740, 360)
 ROUND = 4.0

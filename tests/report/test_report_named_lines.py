@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundling.report.charts.named_lines import Mark, NamedLine, named_lines
 from groundling.report.document import figure
-from groundling.report.named_lines import Mark, NamedLine, named_lines
 
 SVG = "{http://www.w3.org/2000/svg}"
 

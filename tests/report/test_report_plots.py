@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import groundling.report
 from groundling.report import Bars, Series, bar_chart, line_chart
-from groundling.report.canvas import COLOURS
-from groundling.report.named_lines import STRENGTH
-from groundling.report.scales import (
+from groundling.report.charts.canvas import COLOURS
+from groundling.report.charts.named_lines import STRENGTH
+from groundling.report.charts.scales import (
     Scale,
     text_width,
     tick_labels,

@@ -18,9 +18,9 @@ from groundling.corpus import Corpus, storage
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.examples import examples
-from groundling.evaluation.models import Evaluated, evaluate_model
 from groundling.evaluation.ranks import Ranks
 from groundling.evaluation.recalls import recalls
+from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
 from groundling.model import Model
 from groundling.report.run_report import evaluate_run
 from groundling.run import Run
@@ -78,7 +78,7 @@ def test_an_evaluation_by_hand() -> None:
     p0 scores the three with 2 0 6, its best is behind "three" (2); p2 with 1 1 4 (1); p1 has no English caption and
     asks nothing. German: "zwei" scores 0 2 1 (1); p1 has no rival (1).
     """
-    evaluated = evaluate_model(lookup(), plane())
+    evaluated = evaluate_retrieval(lookup(), plane())
     result = evaluated.result
     assert evaluated.by_language["en"].text_to_image.tolist() == [1, 3, 2]
     assert evaluated.by_language["en"].image_to_text.tolist() == [2, 0, 1]
@@ -106,16 +106,16 @@ def test_which_captions_are_queries_says_the_caller_then_the_recipe_then_the_cor
         (lookup(**recipe_first), plane(), "all", 4),
         (lookup(**recipe_all), plane(), "first", 3),
     ):
-        assert evaluate_model(model, dataset, captions=asked).result["captions"] == captions
+        assert evaluate_retrieval(model, dataset, captions=asked).result["captions"] == captions
 
 
 def test_a_split_without_captions_is_named() -> None:
     with pytest.raises(UserError, match='corpus plane has no captions in split "dev"'):
-        evaluate_model(lookup(), plane(), "dev")
+        evaluate_retrieval(lookup(), plane(), "dev")
 
 
 def test_examples_show_the_nearest_pictures_and_captions(tmp_path: Path) -> None:
-    evaluated = evaluate_model(lookup(), plane(tmp_path))
+    evaluated = evaluate_retrieval(lookup(), plane(tmp_path))
     sheet = examples(evaluated, queries=8, annotated=6)
     asked, described = sheet[:8], sheet[8:]
     assert [entry["language"] for entry in asked] == ["en", "de"] * 4  # languages in turn, English first
@@ -147,7 +147,7 @@ def test_examples_are_drawn_by_their_seed_and_need_files(tmp_path: Path) -> None
     world = make_world()
     part, draw = replace(world.split("test").corpus, root=tmp_path), np.random.default_rng(0)
     found = {code: Ranks(np.ones(50, dtype=np.int64), np.ones(25, dtype=np.int64)) for code in ("en", "de")}
-    evaluated = Evaluated({}, found, part, draw.standard_normal((25, 4)), draw.standard_normal((100, 4)))
+    evaluated = RankedSplit({}, found, part, draw.standard_normal((25, 4)), draw.standard_normal((100, 4)))
     assert examples(evaluated) == examples(evaluated, seed=0) != examples(evaluated, seed=1)
     assert [len(entry.get("hits", entry.get("captions"))) for entry in examples(evaluated)] == [5] * 18
     assert examples(replace(evaluated, corpus=replace(part, root=None))) == []
@@ -183,7 +183,7 @@ def content(folder: Path) -> dict[str, bytes]:
 def test_the_report_is_left_beside_the_run_with_the_numbers_that_are_returned(run: Run) -> None:
     result, page = evaluate_run(run.folder, device="cpu")
     assert json.loads(run.evaluation_file.read_text()) == result
-    assert result == evaluate_model(Model.load(run.folder, "cpu"), make_world()).result | {"corpus": "world"}
+    assert result == evaluate_retrieval(Model.load(run.folder, "cpu"), make_world()).result | {"corpus": "world"}
     assert page == run.folder / "report.html"
     html, markdown = page.read_text(), (run.folder / "report.md").read_text()
     recall = f"{result['languages']['de']['text_to_image']['R@10']:.1f}"

@@ -15,7 +15,7 @@ from conftest import ENGLISH, GERMAN, make_recipe
 from groundling import systems
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.models import evaluate_model
+from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.files import read_json
 from groundling.model import Model
 from groundling.run import Run
@@ -58,7 +58,7 @@ def test_it_learns_and_its_frozen_encoder_is_not_saved(folder: Path, world: Data
     original = transformers.AutoModel.from_pretrained(folder).state_dict()
     kept = model.towers.text.encoder.state_dict()  # type: ignore[union-attr]
     assert all(torch.equal(kept[name], value) for name, value in original.items())
-    result = evaluate_model(model, world).result
+    result = evaluate_retrieval(model, world).result
     for code in ("en", "de"):
         assert result["languages"][code]["text_to_image"]["R@10"] > 70  # chance is 40
 

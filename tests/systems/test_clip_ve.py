@@ -15,7 +15,7 @@ from groundling.batches import DeviceBatch, TrainingData
 from groundling.corpus.entailment import LABELS
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.verdicts import evaluate_verdicts
+from groundling.evaluation.entailment import evaluate_entailment
 from groundling.files import read_json
 from groundling.model import Model
 from groundling.run import Run
@@ -110,7 +110,7 @@ def test_a_frozen_text_tower_stays_and_the_head_learns(world: Dataset) -> None:
 def test_it_learns_where_it_sees_and_words_alone_are_chance(kind: str, world: Dataset, tmp_path: Path) -> None:
     run = train(judging_recipe({"maximum_steps": 200}, **KINDS[kind]), world, tmp_path / "run", device="cpu")
     model = Model.load(run.folder, "cpu")
-    result = evaluate_verdicts(model, world).result
+    result = evaluate_entailment(model, world).result
     facts = read_json(run.facts_file)
     assert facts["score"] == "accuracy"
     assert facts["parameters_by_part"]["verdict head"] > 1000
@@ -270,7 +270,7 @@ def test_only_the_languages_of_the_recipe_are_learned(world: Dataset, tmp_path: 
     only = world.only(["de"])
     run = train(judging_recipe({"maximum_steps": 2}), only, tmp_path / "run", device="cpu")
     assert read_json(run.facts_file)["languages"] == ["de"]
-    assert list(evaluate_verdicts(Model.load(run.folder, "cpu"), only).result["languages"]) == ["de"]
+    assert list(evaluate_entailment(Model.load(run.folder, "cpu"), only).result["languages"]) == ["de"]
     assert Run(run.folder).finished
 
 

@@ -14,8 +14,8 @@ from groundling.corpus import Corpus
 from groundling.corpus.entailment import LABELS, Entailments
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.models import evaluate_model
-from groundling.evaluation.verdicts import evaluate_verdicts
+from groundling.evaluation.entailment import evaluate_entailment
+from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.files import read_json
 from groundling.model import Model
 from groundling.settings import Recipe
@@ -121,7 +121,7 @@ def test_with_the_state_of_the_sentence_a_judge_judges_in_german(
 ) -> None:
     before = Model.load(teachers[reading], "cpu")
     model = learned(teachers[reading], judged, tmp_path / "run")
-    old, new = (evaluate_verdicts(part, judged).result["languages"] for part in (before, model))
+    old, new = (evaluate_entailment(part, judged).result["languages"] for part in (before, model))
     assert old["en"]["accuracy"] > 80
     assert new["en"] == old["en"]
     assert new["de"]["accuracy"] > old["en"]["accuracy"] - 10
@@ -135,7 +135,7 @@ def test_words_alone_do_not_reach_a_sentence_that_is_read_at_its_end(
     """What the paper found, and why: no gradient reaches the state that is no word, beyond what GRUs share."""
     alone = learned(teachers["last"], judged, tmp_path / "words", sentence=0.0)
     both = learned(teachers["last"], judged, tmp_path / "both")
-    found = [evaluate_verdicts(part, judged).result["languages"]["de"]["accuracy"] for part in (alone, both)]
+    found = [evaluate_entailment(part, judged).result["languages"]["de"]["accuracy"] for part in (alone, both)]
     assert found[1] > found[0] + 10
 
 
@@ -230,7 +230,7 @@ def test_a_pretrained_student_of_other_dimensions_goes_through_the_autoencoder(
     assert not moved & set(parts[2:])
     assert any(name.startswith("text.student.inner.encoder.") for name in moved)
     model = learned(teachers["last"], judged, tmp_path / "run", steps=300, **options)
-    result = evaluate_verdicts(model, judged).result["languages"]
+    result = evaluate_entailment(model, judged).result["languages"]
     assert result["de"]["accuracy"] > 60
     parts = read_json(tmp_path / "run/run.json")["parameters_by_part"]
     assert parts["autoencoder of a student"] == 24 * 16 + 16  # the way back is for training only
@@ -287,7 +287,7 @@ def test_retrieval_models_are_taught_word_by_word_too(world: Dataset, tmp_path: 
     recipe = recipe.model_copy(update={"system": {"name": "vse", "dimensions": 24, "word_dimensions": 12}})
     train(recipe, world.under(recipe.corpus), tmp_path / "teacher", device="cpu")
     model = learned(tmp_path / "teacher", world, tmp_path / "run")
-    result = evaluate_model(model, world).result["languages"]
+    result = evaluate_retrieval(model, world).result["languages"]
     assert result["de"]["mR"] > 0.8 * result["en"]["mR"]
 
 

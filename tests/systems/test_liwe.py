@@ -15,7 +15,7 @@ from groundling.batches.base_language import BaseLanguageSampler
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.models import evaluate_model
+from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.files import read_json
 from groundling.model import Model
 from groundling.objectives import max_of_hinges, sum_of_hinges
@@ -196,7 +196,7 @@ def test_they_learn_the_world_in_both_languages(name: str, world: Dataset, tmp_p
     system = {**LIWE, **changed[name]} if name in changed else VARIANTS[name]
     recipe = make_recipe(system=system, training={"maximum_steps": 200, "validate_every": 50})
     run = train(recipe, world, tmp_path / "run", device="cpu")
-    result = evaluate_model(Model.load(run.folder, "cpu"), world).result
+    result = evaluate_retrieval(Model.load(run.folder, "cpu"), world).result
     for code in ("en", "de"):  # 25 pictures: chance R@10 is 40. German is learned from English alone, but for lessons
         assert result["languages"][code]["text_to_image"]["R@10"] > 80, name
 

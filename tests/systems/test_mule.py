@@ -16,8 +16,8 @@ from groundling.batches import DeviceBatch, TrainingData
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.models import evaluate_model
 from groundling.evaluation.parameters import count_model
+from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model import Model
 from groundling.objectives import distances, neighbourhood, worst_triplets
 from groundling.settings import TextSettings, TrainingSettings
@@ -213,7 +213,7 @@ def test_both_languages_are_learned(name: str, world: Dataset, tmp_path: Path) -
     system = {"name": name, **QUICK, **({"align_epochs": 3} if name == "mule" else {})}
     train(make_recipe(system=system, training=FAST), world, tmp_path / "run", device="cpu")
     model = Model.load(tmp_path / "run")
-    found = evaluate_model(model, world, "test").result["languages"]
+    found = evaluate_retrieval(model, world, "test").result["languages"]
     assert all(found[code]["mR"] > 80 for code in ("de", "en")), found  # by chance 16
     mixed = model.encode_text([ENGLISH[0], GERMAN[0], ENGLISH[1]], ["en", "de", "en"])
     assert np.allclose(mixed[1], model.encode_text([GERMAN[0]], "de")[0], atol=1e-6)
@@ -229,7 +229,7 @@ def test_one_language(world: Dataset, tmp_path: Path) -> None:
     german = world.only(["de"])
     train(recipe, german, tmp_path / "run", device="cpu")
     model = Model.load(tmp_path / "run")
-    assert evaluate_model(model, german, "test").result["languages"]["de"]["mR"] > 80
+    assert evaluate_retrieval(model, german, "test").result["languages"]["de"]["mR"] > 80
     names = {part.name for part in count_model(model)}  # a model that reads no English can be counted, too
     assert "language classifier" not in names
 

@@ -17,7 +17,7 @@ from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.examples import examples
-from groundling.evaluation.models import evaluate_model
+from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model import Model
 from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import System, Towers
@@ -311,12 +311,12 @@ def test_it_learns_the_world_in_both_languages(system: str, world: Dataset, tmp_
     recipe = make_recipe(system=changes, training={"maximum_steps": 300, "validate_every": 50})
     run = train(recipe, world, tmp_path / "run", device="cpu")
     model = Model.load(run.folder, "cpu")
-    evaluated = evaluate_model(model, world)
+    evaluated = evaluate_retrieval(model, world)
     for code in ("en", "de"):  # 25 pictures: chance R@10 is 40
         assert evaluated.result["languages"][code]["text_to_image"]["R@10"] > 80, system
     # Validation ranks by the score that evaluation ranks by.
     best = max(row["validation"] for row in read_metrics(run.metrics_file) if "validation" in row)
-    found = evaluate_model(model, world, split="dev").result
+    found = evaluate_retrieval(model, world, split="dev").result
     assert sum(part["rsum"] for part in found["languages"].values()) == pytest.approx(best)
 
 
@@ -349,7 +349,7 @@ def test_a_model_of_the_order_scores_and_shows_examples_by_it(tmp_path: Path, mo
     assert scores.max() <= 0
 
     shown = Dataset(Corpus(**{**world.corpus.__dict__, "root": tmp_path}), world.features)
-    evaluated = evaluate_model(model, shown)
+    evaluated = evaluate_retrieval(model, shown)
     sheet = examples(evaluated, queries=8, annotated=4)
     corpus = evaluated.corpus
     for query in sheet[:8]:

@@ -14,8 +14,8 @@ from groundling import systems
 from groundling.batches import DeviceBatch, TrainingData
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
-from groundling.evaluation.models import evaluate_model
 from groundling.evaluation.parameters import count_model
+from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model import Model
 from groundling.objectives import distances, neighbourhood, worst_triplets
 from groundling.objectives.masked import completion, masked_words
@@ -203,7 +203,7 @@ def test_both_languages_are_learned(name: str, world: Dataset, tmp_path: Path) -
     recipe = make_recipe(system=settings_of(name), training={"maximum_steps": 100, "learning_rate": 1e-2})
     train(recipe, world, tmp_path / "run", device="cpu")
     model = Model.load(tmp_path / "run")
-    found = evaluate_model(model, world, "test").result["languages"]
+    found = evaluate_retrieval(model, world, "test").result["languages"]
     assert all(found[code]["mR"] > 70 for code in ("de", "en")), found  # by chance 16
 
 

@@ -16,8 +16,9 @@ from groundling.corpus import storage as corpora
 from groundling.errors import UserError
 from groundling.experiments import runner
 from groundling.experiments.results import summarise
-from groundling.experiments.runner import finished_cells, run_cells
-from groundling.experiments.table import TableSettings, before, cells
+from groundling.experiments.runner import finished_entries, run_entries
+from groundling.experiments.table_entries import before, table_entries
+from groundling.experiments.table_settings import TableSettings
 from groundling.run import Run
 from groundling.settings import Recipe, check
 from groundling.training.before import train_before
@@ -115,7 +116,7 @@ def test_knowing_the_words_is_better_than_knowing_the_encoder_is_better_than_not
 ) -> None:
     """Fifteen pictures with two captions each: enough to learn the map or the encoder in part, but not whole."""
     table = make_table(base, sizes=(15,), seeds=[0, 1, 2])
-    found = mean(table, run_cells(list(cells(table)), tmp_path, None, "cpu"))
+    found = mean(table, run_entries(list(table_entries(table)), tmp_path, None, "cpu"))
     assert found["T2 15"] > found["T1 15"] + 3 > found["FS 15"] + 6
     # One source for each seed, first of all; its weights are there for whoever comes later, those of cells are not.
     assert len(trained) == 3 * 3 + 3
@@ -128,15 +129,15 @@ def test_a_source_is_trained_once_for_all_tables_and_alone_where_cells_are_done(
     base: dict[str, Any], trained: list[str], tmp_path: Path
 ) -> None:
     table = make_table(base, seeds=[0])
-    first = run_cells(list(cells(table)), tmp_path, None, "cpu")
+    first = run_entries(list(table_entries(table)), tmp_path, None, "cpu")
     assert len(first) == 3  # the source is no cell of the table
     trained.clear()
-    assert run_cells(list(cells(table)), tmp_path, None, "cpu") == first
-    assert finished_cells(list(cells(table)), tmp_path) == first
+    assert run_entries(list(table_entries(table)), tmp_path, None, "cpu") == first
+    assert finished_entries(list(table_entries(table)), tmp_path) == first
     assert trained == []
     other = {**base, "system": {**base["system"], "dictionary": "identical", "alignment": {"method": "procrustes"}}}
     more = make_table(other, sizes=(4,), seeds=[0], rows=[{"name": "T1", "set": STARTS["T1"]}])
-    run_cells(list(cells(more)), tmp_path, None, "cpu")
+    run_entries(list(table_entries(more)), tmp_path, None, "cpu")
     assert len(trained) == 1  # the same English, whatever dictionary comes after it
 
 
@@ -144,7 +145,7 @@ def test_stopped_between_the_stages_it_goes_on(
     base: dict[str, Any], trained: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = make_table(base, seeds=[0])
-    whole = run_cells(list(cells(table)), tmp_path / "whole", None, "cpu")
+    whole = run_entries(list(table_entries(table)), tmp_path / "whole", None, "cpu")
     trained.clear()
     train = training.train
 
@@ -159,8 +160,8 @@ def test_stopped_between_the_stages_it_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(training, "train", stop_at_the_third)
         with pytest.raises(Stop):
-            run_cells(list(cells(table)), tmp_path / "stopped", None, "cpu")
-    results = run_cells(list(cells(table)), tmp_path / "stopped", None, "cpu")
+            run_entries(list(table_entries(table)), tmp_path / "stopped", None, "cpu")
+    results = run_entries(list(table_entries(table)), tmp_path / "stopped", None, "cpu")
     assert len(trained) == 4
     assert mean(table, results) == mean(table, whole)
 
@@ -170,7 +171,7 @@ def test_what_cannot_be_is_said_before_anything_is_trained(
 ) -> None:
     def run(changes: dict[str, Any]) -> None:
         row = {"name": "T2", "set": {**STARTS["T2"], **changes}}
-        run_cells(list(cells(make_table(base, rows=[row]))), tmp_path, None, "cpu")
+        run_entries(list(table_entries(make_table(base, rows=[row]))), tmp_path, None, "cpu")
 
     for changes, sentence in (
         ({"system.dictionary": "nowhere.txt"}, "nowhere.txt: no such file"),
@@ -188,20 +189,20 @@ def test_what_cannot_be_is_said_before_anything_is_trained(
 
 def test_the_run_before_may_be_named(base: dict[str, Any], tmp_path: Path) -> None:
     """A single training with a run before it, then one that starts from the same run by its name."""
-    (described,) = cells(make_table(base, seeds=[0], rows=[{"name": "T1", "set": STARTS["T1"]}]))
+    (described,) = table_entries(make_table(base, seeds=[0], rows=[{"name": "T1", "set": STARTS["T1"]}]))
     first = train_before(described.recipe, tmp_path / "de", None, "cpu")
     assert first == tmp_path / "de-before" and Run(first).finished
     assert train_before(described.recipe, tmp_path / "de", None, "cpu") == first  # not again
     table = make_table(base, seeds=[0], rows=[{"name": "T1", "set": {**STARTS["T1"], "before": str(first)}}])
-    (named,) = cells(table)
+    (named,) = table_entries(table)
     assert before(named) is None
-    results = run_cells([named, described], tmp_path, None, "cpu")
+    results = run_entries([named, described], tmp_path, None, "cpu")
     assert results[named.folder]["languages"] == results[described.folder]["languages"]
 
 
 def test_a_change_for_every_row_reaches_the_runs_before_where_there_are_any(base: dict[str, Any]) -> None:
     table = make_table(base, seeds=[0], change={"before.training.patience": 7, "training.batch_size": 16})
-    scratch, *others = cells(table)
+    scratch, *others = table_entries(table)
     assert scratch.recipe.before is None and scratch.recipe.training.batch_size == 16
     for cell in others:
         earlier = before(cell)

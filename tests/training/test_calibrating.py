@@ -11,7 +11,7 @@ from conftest import make_recipe
 from groundling.calibration import fit_temperature, log_loss, probabilities
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.verdicts import evaluate_verdicts, statement_classes
+from groundling.evaluation.entailment import evaluate_entailment, statement_classes
 from groundling.files import read_json, write_json
 from groundling.model import Model
 from groundling.run import Run
@@ -59,10 +59,10 @@ def test_training_leaves_the_temperature_that_dev_statements_ask_for(run: Run, j
 
 
 def test_a_run_without_a_temperature_is_as_it_was(run: Run, judged: Dataset) -> None:
-    with_one = evaluate_verdicts(Model.load(run.folder, "cpu"), judged)
+    with_one = evaluate_entailment(Model.load(run.folder, "cpu"), judged)
     model = Model.load(uncalibrated(run).folder, "cpu")
     assert model.temperature == 1
-    without = evaluate_verdicts(model, judged)
+    without = evaluate_entailment(model, judged)
     part = judged.judged().split("test")
     logits = model.verdict_logits(part.corpus.texts, part.features, part.corpus.languages.tolist(), part.corpus.owners)
     shares = np.exp(logits.astype(np.float64))

@@ -13,7 +13,7 @@ from groundling.errors import UserError
 from groundling.translation import by_name
 from groundling.translation.fill import fill
 from groundling.translation.parallel import ParallelCaptions, translation_rows
-from groundling.translation.table import Table, write
+from groundling.translation.translation_table import Table, write
 
 Caption = tuple[int, str, str, str]  # picture, language, text, origin
 

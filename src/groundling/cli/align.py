@@ -110,7 +110,7 @@ def _write(out: Path, vectors: Any, found: Any, half: bool, result: dict[str, An
 
 
 def _show(result: dict[str, Any], source: Path, target: Path) -> None:
-    from groundling.report.table import Column, Table
+    from groundling.report.formatted_table import Column, Table
 
     coverage = result["coverage"]
     given, tested, trained = coverage["dictionary"], coverage["tested"], coverage["train"]

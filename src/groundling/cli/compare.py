@@ -34,7 +34,7 @@ def compare(
 
 def _show(result: dict[str, Any], depth: int) -> None:
     from groundling.report.languages import language_name
-    from groundling.report.tables import DIRECTIONS, Column, Table
+    from groundling.report.retrieval_tables import DIRECTIONS, Column, Table
 
     columns = [Column("language", text=True), Column("direction", text=True), Column("baseline"), Column("run")]
     columns += [Column("difference"), Column("95% interval", text=True), Column("p", decimals=4)]

@@ -129,7 +129,7 @@ def words(
     found = overlap(catalogue.load(source, data=data), minimum_count)
     if as_json:
         return print_json(found)
-    from groundling.report.tables import Column, Table
+    from groundling.report.retrieval_tables import Column, Table
 
     codes = list(found["words"])
     rows: list[list[str | int | float | None]] = []
@@ -172,7 +172,7 @@ def translate(
     """
     from groundling.corpus import catalogue, storage
     from groundling.devices import pick_device
-    from groundling.translation import by_name, fill, table
+    from groundling.translation import by_name, fill, translation_table
 
     codes = [_language(code) for code in to.split(",")]
     known = None if languages is None else [_language(code) for code in languages.split(",")]
@@ -180,7 +180,7 @@ def translate(
     translator = by_name(source, data, str(pick_device(device)))
     filled = fill.fill(corpus, translator, codes, at_least, known, test_too)
     storage.save(filled.corpus, out)
-    table.write(out / "translations.tsv", filled.lines)
+    translation_table.write(out / "translations.tsv", filled.lines)
     if as_json:
         return print_json({"folder": str(out), "source": translator.name, "made": filled.made, "short": filled.short})
     _print_counts(filled.corpus.counts(), filled.corpus.name)
@@ -202,7 +202,7 @@ def _language(code: str) -> str:
 
 
 def _print_counts(counts: dict[str, dict[str, int]], name: str) -> None:
-    from groundling.report.tables import Column, Table
+    from groundling.report.retrieval_tables import Column, Table
 
     columns = list(dict.fromkeys(column for row in counts.values() for column in row))
     rows: list[list[str | int]] = [
@@ -217,7 +217,7 @@ def _print_labels(found: dict[str, Any] | None) -> None:
         return
     from groundling.corpus.entailment import LABELS
     from groundling.corpus.inspect_statements import label_rows
-    from groundling.report.tables import Column, Table
+    from groundling.report.retrieval_tables import Column, Table
 
     headings = [Column("split", text=True), Column("languages", text=True)]
     headings += [Column(label, decimals=0) for label in LABELS]

@@ -128,8 +128,8 @@ def evaluate(
 
 
 def show_result(result: dict[str, Any]) -> None:
-    from groundling.report.tables import recall_table
-    from groundling.report.verdicts import accuracy_table, calibration_table, confusion_table
+    from groundling.report.entailment_tables import accuracy_table, calibration_table, confusion_table
+    from groundling.report.retrieval_tables import recall_table
 
     if result.get("task") == "entailment":
         for table in (accuracy_table, calibration_table, confusion_table):
@@ -140,7 +140,7 @@ def show_result(result: dict[str, Any]) -> None:
 
 def _show_unseen(result: dict[str, Any]) -> None:
     from groundling.report.languages import language_name
-    from groundling.report.tables import Column, Table
+    from groundling.report.retrieval_tables import Column, Table
 
     warn_of_skipped(result["skipped"])
     show_result(result)
@@ -164,7 +164,7 @@ def _show_unseen(result: dict[str, Any]) -> None:
 
 
 def _show_vectors(result: dict[str, Any]) -> None:
-    from groundling.report.tables import recall_table
+    from groundling.report.retrieval_tables import recall_table
 
     counts = {"pictures": result["pictures"], "folds": result.get("folds", 1)}
     print_table(recall_table({"corpus": "vectors", **counts, "languages": {"": result}}))

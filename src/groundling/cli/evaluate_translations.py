@@ -14,12 +14,12 @@ def ask(
 ) -> dict[str, Any]:
     """--consistency, --translate-to, or else --by-origin."""
     if consistency:
-        from groundling.evaluation.consistent import evaluate_consistency
+        from groundling.evaluation.consistency.evaluate import evaluate_consistency
 
         how = cast(Literal["average", "learned"], consistency)
         return evaluate_consistency(run, how, source or "own", **common)
     if translate_to:
-        from groundling.evaluation.translated import evaluate_translated
+        from groundling.evaluation.translated_queries import evaluate_translated
 
         return evaluate_translated(run, translate_to, source or "own", **common)
     from groundling.evaluation.origins import evaluate_by_origin
@@ -28,7 +28,7 @@ def ask(
 
 
 def show(answer: dict[str, Any]) -> None:
-    from groundling.report.tables import recall_table
+    from groundling.report.retrieval_tables import recall_table
 
     warn_of_skipped(answer["skipped"])
     if "origins" in answer:
@@ -57,17 +57,17 @@ def _competing(result: dict[str, Any]) -> str:
 
 def _show_consistency(answer: dict[str, Any]) -> None:
     from groundling.report.languages import language_name
-    from groundling.report.numbers import Cell
-    from groundling.report.tables import Column, Table
+    from groundling.report.numbers import Value
+    from groundling.report.retrieval_tables import Column, Table
 
     facts, importance = answer["consistency"], answer["consistency"].get("importance")
     columns = [Column("language", text=True), Column("translated"), Column("mR alone"), Column("mR together")]
     columns += [Column("gain"), *([Column("weight", decimals=3)] if importance else [])]
-    rows: list[list[Cell]] = []
+    rows: list[list[Value]] = []
     for code in dict.fromkeys([*answer["languages"], *facts["languages"]]):
         together, alone = (part["languages"].get(code, {}).get("mR") for part in (answer, answer["alone"]))
         gain = None if together is None else together - alone
-        cells: list[Cell] = [language_name(code), facts["translated"].get(code), alone, together, gain]
+        cells: list[Value] = [language_name(code), facts["translated"].get(code), alone, together, gain]
         rows.append([*cells, *([importance[code]] if importance else [])])
     notes = [f"Translations: {facts['source']}. Translated: queries with at least one, in percent."]
     if importance:

@@ -45,7 +45,7 @@ def parameters(
 
 
 def _show(one: dict[str, Any]) -> None:
-    from groundling.report.tables import Column, Table
+    from groundling.report.retrieval_tables import Column, Table
 
     columns = [Column("part", text=True), Column("trained", decimals=0), Column("at test time", decimals=0)]
     rows = [[part["name"], part["trainable"], part["test_time"]] for part in one["parts"]]
@@ -68,7 +68,7 @@ def _note(one: dict[str, Any]) -> str:
 
 
 def _compare(described: list[dict[str, Any]]) -> None:
-    from groundling.report.tables import Column, Table
+    from groundling.report.retrieval_tables import Column, Table
 
     columns = [Column("run", text=True), Column("system", text=True), Column("trained", decimals=0)]
     columns += [Column("at test time", decimals=0), Column("for words", decimals=0), Column("reduction")]
@@ -88,7 +88,7 @@ def _compare(described: list[dict[str, Any]]) -> None:
 
 def _published(as_json: bool) -> None:
     from groundling.evaluation.liwe_table import NOTES, liwe_table
-    from groundling.report.tables import Column, Table
+    from groundling.report.retrieval_tables import Column, Table
 
     rows = liwe_table()
     if as_json:

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from groundling.cli.output import AsJson, print_json, print_words
-from groundling.cookbook import builtin, find, is_table
 from groundling.errors import UserError
+from groundling.recipes import builtin, find, is_table
 from groundling.settings import Recipe, check, override, read_yaml
 
 

@@ -12,7 +12,8 @@ from groundling.cli.output import AsJson, Data, Device, print_json, print_table
 
 if TYPE_CHECKING:
     from groundling.experiments.overlap import OverlapSettings
-    from groundling.experiments.table import Cell, TableSettings
+    from groundling.experiments.table_entries import TableEntry
+    from groundling.experiments.table_settings import TableSettings
 
 
 def reproduce(
@@ -49,16 +50,16 @@ def reproduce(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Train and evaluate every cell of a paper's table with several seeds; print it beside the published numbers.
+    """Train and evaluate every row of a paper's table with several seeds; print it beside the published numbers.
 
-    Cells that are done are not trained again, whichever table they were trained for: what was stopped goes on where it
-    was. Everything is checked before the first training starts.
+    What is done is not trained again, whichever table it was trained for: what was stopped goes on where it was.
+    Everything is checked before the first training starts.
     """
-    from groundling.cookbook import tables as named
     from groundling.errors import UserError
     from groundling.experiments.results import how_it_was_made, summarise
-    from groundling.experiments.runner import finished_cells, folder_of, run_cells
-    from groundling.experiments.table import cells
+    from groundling.experiments.runner import finished_entries, folder_of, run_entries
+    from groundling.experiments.table_entries import table_entries
+    from groundling.recipes import tables as named
     from groundling.report.experiment import experiment_tables, write_experiment
     from groundling.report.overlap import overlap_tables
 
@@ -67,10 +68,12 @@ def reproduce(
         raise UserError("--show and --prepare are two things; ask for one at a time")
     trained, counted = _settings(names, assign or [], source)
     folders = _folders(names, out)
-    wanted = {name: list(cells(table, seeds)) for name, table in trained.items()}
-    every = [cell for found in wanted.values() for cell in found]
+    wanted = {name: list(table_entries(table, seeds)) for name, table in trained.items()}
+    every = [entry for found in wanted.values() for entry in found]
     started = time.monotonic()
-    results = finished_cells(every, out) if show else run_cells(every, out, data, device, jobs, keep_weights, prepare)
+    results = (
+        finished_entries(every, out) if show else run_entries(every, out, data, device, jobs, keep_weights, prepare)
+    )
     if prepare:
         return _count(wanted, set(results), as_json)
     if show and trained and not results:
@@ -84,7 +87,7 @@ def reproduce(
             summaries[name] = _words(name, counted[name], folders[name], data, show)
             shown, page = overlap_tables(summaries[name]), folders[name] / "results.md"
         else:
-            own = {cell.key: results[cell.key] for cell in wanted[name] if cell.key in results}
+            own = {entry.key: results[entry.key] for entry in wanted[name] if entry.key in results}
             summaries[name] = summarise(trained[name], own, seeds)
             made = how_it_was_made(
                 shlex.join(["groundling", "reproduce", name, *options]), own, len({c.folder for c in wanted[name]})
@@ -102,14 +105,14 @@ def reproduce(
         print(f"{done} training{'s' if done != 1 else ''}, {time.monotonic() - started:.0f} seconds")
 
 
-def _count(wanted: "dict[str, list[Cell]]", done: set[str], as_json: bool) -> None:
+def _count(wanted: "dict[str, list[TableEntry]]", done: set[str], as_json: bool) -> None:
     """How many trainings each table needs, and how many of them are done; what tables share counts in each."""
     counts = {}
-    for name, cells in wanted.items():
-        left = {cell.folder for cell in cells if cell.key not in done}
-        every = {cell.folder for cell in cells}
+    for name, entries in wanted.items():
+        left = {entry.folder for entry in entries if entry.key not in done}
+        every = {entry.folder for entry in entries}
         counts[name] = {"trainings": len(every), "done": len(every - left)}
-    together = {cell.folder for cells in wanted.values() for cell in cells}
+    together = {entry.folder for entries in wanted.values() for entry in entries}
     if as_json:
         return print_json({"tables": counts, "trainings": len(together)})
     for name, count in counts.items():
@@ -121,10 +124,10 @@ def _settings(
     names: Sequence[str], assignments: list[str], source: str | None = None
 ) -> tuple[dict[str, "TableSettings"], dict[str, "OverlapSettings"]]:
     """Tables of trainings, and tables of words, which are counted in the corpus alone."""
-    from groundling.cookbook import read_table
     from groundling.errors import UserError
     from groundling.experiments.overlap import OverlapSettings
-    from groundling.experiments.table import TableSettings
+    from groundling.experiments.table_settings import TableSettings
+    from groundling.recipes import read_table
     from groundling.settings import assignment, check
 
     changes = dict(assignment(text) for text in assignments)

@@ -101,8 +101,8 @@ def teach(
 
 
 def _show(result: dict[str, Any]) -> None:
+    from groundling.report.formatted_table import Column, Table
     from groundling.report.languages import language_name
-    from groundling.report.table import Column, Table
 
     name, before, after = language_name(result["language"]), result["before"], result["after"]
     counts = result["pairs"]

@@ -132,7 +132,7 @@ def reduce_vectors(
     storage.write(out, reduced, half)
     if as_json:
         return print_json({**_facts(reduced, out), "variance_kept": kept})
-    from groundling.report.table import Column, Table
+    from groundling.report.formatted_table import Column, Table
 
     columns = [Column("", text=True), Column("words", decimals=0), Column("dimensions", decimals=0)]
     rows: list[list[str | int]] = [

@@ -9,7 +9,9 @@ from typing import NamedTuple
 from groundling.corpus import storage
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import (
+    caption_table,
     coco_three,
+    entailment_statements,
     esnli_ve,
     f8k7,
     f8k7_translations,
@@ -18,8 +20,6 @@ from groundling.corpus.formats import (
     multi30k,
     smalr,
     snli_ve,
-    table,
-    verdicts,
     xvnli,
 )
 from groundling.errors import UserError, did_you_mean
@@ -93,13 +93,13 @@ _ENTRIES = {
     "snli-ve-flickr8k": Entry(
         "those of them about photos of Flickr8k, by its names",
         "snli-ve/ and flickr8k",
-        lambda data: verdicts.in_flickr8k(snli_ve.read(data), data),
+        lambda data: entailment_statements.in_flickr8k(snli_ve.read(data), data),
     ),
     "e-snli-ve": Entry("the same as snli-ve, labels corrected", "entailment", esnli_ve.read),
     "e-snli-ve-flickr8k": Entry(
         "those of them about photos of Flickr8k, by its names",
         "entailment/ and flickr8k",
-        lambda data: verdicts.in_flickr8k(esnli_ve.read(data), data),
+        lambda data: entailment_statements.in_flickr8k(esnli_ve.read(data), data),
     ),
     "xvnli": Entry("statements in en ar es fr ru about Flickr30k photos, with labels", "xvnli", xvnli.read),
 }
@@ -145,7 +145,7 @@ def load_with_report(
         entry = _ENTRIES[name_or_path]
         return entry.read(_data_folder(name_or_path, entry, data)), []
     if path.exists():
-        corpus, report = table.read(path, strict=strict)
+        corpus, report = caption_table.read(path, strict=strict)
         return corpus, report.sentences()
     known = [name for name, _, _ in names()]
     raise UserError(f'no corpus, file or folder named "{name_or_path}"{did_you_mean(name_or_path, known)}')

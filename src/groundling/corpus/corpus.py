@@ -36,7 +36,7 @@ class Corpus:
         info: what else is worth keeping (licence notice, seed, `queries`: "first" where only the first caption of a
             picture and language is a fair test query, `parallel`: "first" where the first captions of a picture are
             translations of each other).
-        statements: statements about the pictures with their verdicts, where the corpus has any.
+        statements: statements about the pictures with their labels, where the corpus has any.
 
     Within one picture and language the order of captions is meaningful: the first is the main one.
     """

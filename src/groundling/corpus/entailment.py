@@ -1,4 +1,4 @@
-"""Statements about pictures, each with its verdict: what visual entailment is trained and tested on.
+"""Statements about pictures, each with its label: what visual entailment is trained and tested on.
 
 A statement is an entailment where the picture shows that it is true, a contradiction where the picture shows that it is
 false, and neutral where the picture does not tell. Xie et al. 2019 (SNLI-VE) made the task.

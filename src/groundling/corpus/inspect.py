@@ -8,7 +8,7 @@ import numpy as np
 from groundling.corpus.corpus import Corpus, Integers
 from groundling.corpus.inspect_statements import describe_statements, statement_lines
 from groundling.corpus.leaks import SHORT, normalised_captions
-from groundling.corpus.twins import HELD_OUT
+from groundling.corpus.near_duplicates import HELD_OUT
 
 _SHOWN = 10  # pairs of pictures; JSON has them all
 

@@ -8,8 +8,8 @@ import numpy as np
 from groundling.corpus.corpus import SPLITS, Corpus
 from groundling.corpus.entailment import LABELS, Entailments
 from groundling.corpus.leaks import normalised
+from groundling.corpus.near_duplicates import HELD_OUT
 from groundling.corpus.text_only import text_only
-from groundling.corpus.twins import HELD_OUT
 
 
 def describe_statements(corpus: Corpus) -> dict[str, Any] | None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import regex
 
-from groundling.corpus import twins
+from groundling.corpus import near_duplicates
 from groundling.corpus.corpus import Corpus, Integers
-from groundling.corpus.twins import HELD_OUT, SAME, Features
+from groundling.corpus.near_duplicates import HELD_OUT, SAME, Features
 from groundling.progress import bar
 
 SHORT = 5  # words; where a script has no spaces, characters
@@ -30,15 +30,15 @@ def leaks(
 
     "captions": language → split → how many of how many, how many of these are generic, and a few examples.
     "pictures_by_content": split → count and examples, by the bytes of the files; None where the corpus has no files.
-    "pictures_by_feature": see `twins.find`; None where no features are given. Picture i has the features in row i, or
-    in `rows[i]`, which is −1 where it has none.
+    "pictures_by_feature": see `near_duplicates.find`; None where no features are given. Picture i has the features in
+    row i, or in `rows[i]`, which is −1 where it has none.
     """
     if features is not None and rows is None and len(features) != len(corpus.pictures):
         raise ValueError(f"{len(features)} rows of features for {len(corpus.pictures)} pictures")
     by_feature = None
     if features is not None:
         rows = np.arange(len(features)) if rows is None else rows
-        by_feature = twins.find(corpus.pictures, corpus.splits, features, rows, threshold)
+        by_feature = near_duplicates.find(corpus.pictures, corpus.splits, features, rows, threshold)
     return {
         "captions": _caption_leaks(corpus),
         "pictures_by_content": None if corpus.root is None else _content_leaks(corpus, corpus.root),

@@ -37,7 +37,7 @@ def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> 
     """For each language of both runs and each direction: R@depth of both, their difference (run − baseline, in points)
     with the 95% interval of a paired bootstrap over pictures, and the p-value of a paired permutation test."""
     if run.verdicts_file.exists() and baseline.verdicts_file.exists():
-        return compare_verdicts(run, baseline, samples)
+        return compare_entailment(run, baseline, samples)
     ours, theirs = load_ranks(run), load_ranks(baseline)
     folds, other_folds = (int(ranks.get("folds", [1])[0]) for ranks in (ours, theirs))
     if folds != other_folds:
@@ -69,7 +69,7 @@ def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> 
     return result
 
 
-def compare_verdicts(run: Run, baseline: Run, samples: int = 10_000) -> dict[str, Any]:
+def compare_entailment(run: Run, baseline: Run, samples: int = 10_000) -> dict[str, Any]:
     """The same of runs that judge statements: of each language the accuracy, under the direction "verdicts"."""
     ours, theirs = (_load(one, one.verdicts_file) for one in (run, baseline))
     languages = sorted(languages_of(ours) & languages_of(theirs))

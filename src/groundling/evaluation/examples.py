@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 
 from groundling.corpus import Corpus
-from groundling.evaluation.models import Evaluated
+from groundling.evaluation.retrieval import RankedSplit
 from groundling.evaluation.scores import SCORES
 
 SHOWN = 5
@@ -19,7 +19,7 @@ Integers = npt.NDArray[np.int64]
 Example = dict[str, Any]
 
 
-def examples(evaluated: Evaluated, queries: int = 12, annotated: int = 6, seed: int = 0) -> list[Example]:
+def examples(evaluated: RankedSplit, queries: int = 12, annotated: int = 6, seed: int = 0) -> list[Example]:
     """For the report of a run: `queries` captions with their five nearest pictures, languages in turn, then `annotated`
     pictures with their five nearest captions of any language.
 
@@ -39,7 +39,7 @@ def examples(evaluated: Evaluated, queries: int = 12, annotated: int = 6, seed: 
 
 
 def examples_by_language(
-    evaluated: Evaluated, queries: int = 8, pictures: int = 8, seed: int = 0, photos: Path | None = None
+    evaluated: RankedSplit, queries: int = 8, pictures: int = 8, seed: int = 0, photos: Path | None = None
 ) -> list[Example]:
     """Captions with their five nearest pictures, then pictures with their five nearest captions of one language.
 
@@ -71,7 +71,7 @@ def _in_order(corpus: Corpus) -> list[str]:
     return sorted(corpus.all_languages(), key=lambda code: (code != "en", code))
 
 
-def _asked(evaluated: Evaluated, row: int, photos: Path | None = None) -> Example:
+def _asked(evaluated: RankedSplit, row: int, photos: Path | None = None) -> Example:
     """A caption, the five pictures nearest to it, and its own picture with its rank."""
     corpus = evaluated.corpus
     owner, code = int(corpus.owners[row]), str(corpus.languages[row])
@@ -92,7 +92,7 @@ def _asked(evaluated: Evaluated, row: int, photos: Path | None = None) -> Exampl
     }
 
 
-def _described(evaluated: Evaluated, at: int, code: str, photos: Path | None = None) -> Example:
+def _described(evaluated: RankedSplit, at: int, code: str, photos: Path | None = None) -> Example:
     """A picture, the five captions of one language nearest to it, and its first own one with the rank of its best."""
     return {
         **_picture(evaluated.corpus, at, code, photos),
@@ -102,7 +102,7 @@ def _described(evaluated: Evaluated, at: int, code: str, photos: Path | None = N
     }
 
 
-def _captions(evaluated: Evaluated, at: int, code: str | None = None) -> list[Example]:
+def _captions(evaluated: RankedSplit, at: int, code: str | None = None) -> list[Example]:
     """The five captions nearest to a picture, of one language or of all."""
     corpus, fold = evaluated.corpus, evaluated.gallery(at)
     inside = (corpus.owners >= fold.start) & (corpus.owners < fold.stop)
@@ -131,7 +131,7 @@ def _picture(corpus: Corpus, at: int, code: str, photos: Path | None) -> Example
 
 
 def _nearest(
-    evaluated: Evaluated, pictures: Integers, captions: Integers, correct: npt.NDArray[np.bool_], names: Sequence[int]
+    evaluated: RankedSplit, pictures: Integers, captions: Integers, correct: npt.NDArray[np.bool_], names: Sequence[int]
 ) -> list[tuple[int, float]]:
     """The five best of pairs of rows, by their names, with scores; as in ranks, a tie counts against the model."""
     score, found = SCORES[evaluated.similarity], []

@@ -5,7 +5,7 @@ from typing import Any
 
 from groundling.corpus import ORIGINS
 from groundling.errors import UserError
-from groundling.evaluation.opened import Opened, open_run
+from groundling.evaluation.loading import LoadedRun, load_run
 
 
 def evaluate_by_origin(
@@ -17,16 +17,16 @@ def evaluate_by_origin(
     device: str = "auto",
     folds: int | None = None,
 ) -> dict[str, Any]:
-    """One result, as of `evaluate_model`, for each origin that captions of the split have.
+    """One result, as of `evaluate_retrieval`, for each origin that captions of the split have.
 
     Captions of other origins neither ask nor compete: the sentences of each are a test set of their own, with all
     pictures of the split. The run's folder is left as it is.
     """
-    return ask_by_origin(open_run(folder, corpus, data, device), split, captions, folds)
+    return ask_by_origin(load_run(folder, corpus, data, device), split, captions, folds)
 
 
 def ask_by_origin(
-    opened: Opened, split: str = "test", captions: str | None = None, folds: int | None = None
+    opened: LoadedRun, split: str = "test", captions: str | None = None, folds: int | None = None
 ) -> dict[str, Any]:
     """The same of a run that is open."""
     part = opened.dataset.split(split)

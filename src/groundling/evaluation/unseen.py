@@ -13,8 +13,8 @@ from typing import Any
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.models import Evaluated, evaluate_model
-from groundling.evaluation.verdicts import Judged, evaluate_verdicts
+from groundling.evaluation.entailment import JudgedSplit, evaluate_entailment
+from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
 from groundling.files import read_json
 from groundling.model import Model
 from groundling.run import Run
@@ -49,7 +49,7 @@ def evaluate_unseen(
     device: str = "auto",
     folds: int | None = None,
 ) -> dict[str, Any]:
-    """An evaluation as of `evaluate_model`, with `trained_languages` and, by language, what is `known` of it.
+    """An evaluation as of `evaluate_retrieval`, with `trained_languages` and, by language, what is `known` of it.
 
     The run's folder is left as it is.
     """
@@ -70,9 +70,9 @@ def evaluate_unseen(
         if code not in part.languages:
             raise UserError(f'corpus {part.name} has no {what} in "{code}" in split "{split}"')
     if model.judges:
-        evaluated: Evaluated | Judged = evaluate_verdicts(model, dataset, split)
+        evaluated: RankedSplit | JudgedSplit = evaluate_entailment(model, dataset, split)
     else:
-        evaluated = evaluate_model(model, dataset, split, captions, folds)
+        evaluated = evaluate_retrieval(model, dataset, split, captions, folds)
     known = {code: knowledge(model.tokeniser, evaluated.corpus, code) for code in wanted}
     return {**evaluated.result, "skipped": list(dataset.skipped), "trained_languages": trained, "known": known}
 

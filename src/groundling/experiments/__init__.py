@@ -1,1 +1,1 @@
-"""Tables of runs: rows of recipes, several seeds, cached cell by cell."""
+"""Tables of runs: rows of recipes, several seeds, cached entry by entry."""

@@ -17,7 +17,7 @@ from groundling.settings import CorpusSettings, Settings
 
 if TYPE_CHECKING:
     from groundling.corpus import Corpus
-    from groundling.evaluation.opened import Opened
+    from groundling.evaluation.loading import LoadedRun
 
 KINDS = ("consistency", "translate_to", "origin")
 
@@ -70,15 +70,15 @@ class Question(Settings):
         return settings
 
 
-def answer(question: Question, opened: "Opened", data: Path | None) -> dict[str, Any]:
-    """An evaluation, as of `evaluate_model`. `opened` has the corpus that `Question.asked_of` names."""
+def answer(question: Question, opened: "LoadedRun", data: Path | None) -> dict[str, Any]:
+    """An evaluation, as of `evaluate_retrieval`. `opened` has the corpus that `Question.asked_of` names."""
     source = find_source(question.source or "own", data)
     if question.consistency:
-        from groundling.evaluation.consistent import ask_together
+        from groundling.evaluation.consistency.evaluate import ask_together
 
         return ask_together(opened, question.consistency, source, data=data)
     if question.translate_to:
-        from groundling.evaluation.translated import ask_translated
+        from groundling.evaluation.translated_queries import ask_translated
 
         return ask_translated(opened, question.translate_to, source, data=data)
     from groundling.evaluation.origins import ask_by_origin
@@ -106,7 +106,7 @@ def check_question(
         of_origin(question, dict.fromkeys(test.origins.tolist()), test.name)
         return
     from groundling.evaluation.query_translations import find_translations
-    from groundling.evaluation.translated import ENOUGH
+    from groundling.evaluation.translated_queries import ENOUGH
 
     source = find_source(question.source or "own", data)
     languages = [question.translate_to] if question.translate_to else sorted(test.all_languages())

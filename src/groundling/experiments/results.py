@@ -5,7 +5,8 @@ from typing import Any
 from groundling.errors import UserError
 from groundling.evaluation.significance import difference_interval, mean_interval
 from groundling.experiments.runner import Results, folder_of
-from groundling.experiments.table import Cell, Claim, Row, TableSettings, cells, groups, less_is_better, mean_columns
+from groundling.experiments.table_entries import TableEntry, table_entries
+from groundling.experiments.table_settings import Claim, Row, TableSettings, groups, less_is_better, mean_columns
 
 X_LABELS = {"at": "", "parameters": "parameters (millions)"}
 
@@ -16,22 +17,22 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
     """Plain data: for each row and column the values by seed, their mean, deviation and 95% interval.
 
     A column of means averages languages seed by seed first, so that its interval is one over seeds; a row that lacks
-    one of its languages has none. Cells without a result are left out. A column is called by its language, and by its
+    one of its languages has none. Entries without a result are left out. A column is called by its language, and by its
     metric where there are several.
     """
     chosen = list(dict.fromkeys(seeds or table.seeds))
     by_row: dict[str, Values] = {row.name: {} for row in table.rows}
     sizes: dict[str, dict[tuple[str, ...], dict[str, int]]] = {row.name: {} for row in table.rows}
-    for cell in cells(table, chosen):
-        if cell.key not in results:
+    for entry in table_entries(table, chosen):
+        if entry.key not in results:
             continue
         if table.parameters or table.x == "parameters":
-            sizes[cell.row][cell.group] = _sizes(results[cell.key])
-        languages = results[cell.key]["languages"]
-        for code in _answered(table, cell, languages):
+            sizes[entry.row][entry.group] = _sizes(results[entry.key])
+        languages = results[entry.key]["languages"]
+        for code in _answered(table, entry, languages):
             for metric in table.metrics:
-                by_seed = by_row[cell.row].setdefault((code, metric), {})
-                by_seed[cell.recipe.training.seed] = pick(languages[code], metric)
+                by_seed = by_row[entry.row].setdefault((code, metric), {})
+                by_seed[entry.recipe.training.seed] = pick(languages[code], metric)
     columns = [(code, metric) for code in table.languages for metric in table.metrics]
     means = mean_columns(table)
     for values in by_row.values():
@@ -78,11 +79,11 @@ def column_name(table: TableSettings, language: str, metric: str) -> str:
     return language if len(table.metrics) == 1 else f"{language} {metric}"
 
 
-def _answered(table: TableSettings, cell: Cell, languages: dict[str, Any]) -> list[str]:
+def _answered(table: TableSettings, entry: TableEntry, languages: dict[str, Any]) -> list[str]:
     """The columns that a model has a number for: what it was trained on, or what was translated for it."""
-    if cell.ask is None:
-        return list(cell.group)
-    asked = table.languages if cell.ask.translate_to else cell.group
+    if entry.ask is None:
+        return list(entry.group)
+    asked = table.languages if entry.ask.translate_to else entry.group
     return [code for code in asked if code in languages]
 
 

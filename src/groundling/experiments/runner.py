@@ -1,4 +1,4 @@
-"""Runs the cells of a table, each once: what was evaluated before is read, what was cut off goes on."""
+"""Runs the entries of a table, each once: what was evaluated before is read, what was cut off goes on."""
 
 import os
 import shutil
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 from groundling import progress
 from groundling.errors import UserError
 from groundling.experiments.question import Question, answer, check_question
-from groundling.experiments.table import VERDICT_METRICS, Cell, before
+from groundling.experiments.table_entries import TableEntry, before
+from groundling.experiments.table_settings import ENTAILMENT_METRICS
 from groundling.files import read_json
 from groundling.run import Run
 from groundling.settings import CorpusSettings, FeatureSettings, Recipe
@@ -20,22 +21,22 @@ from groundling.settings import CorpusSettings, FeatureSettings, Recipe
 if TYPE_CHECKING:
     from groundling.dataset import Dataset
 
-Results = dict[str, dict[str, Any]]  # key of a cell → its evaluation, with the facts of its run under "run"
-Questions = dict[str, tuple[Question, ...]]  # folder of a cell → what is asked of it
+Results = dict[str, dict[str, Any]]  # key of an entry → its evaluation, with the facts of its run under "run"
+Questions = dict[str, tuple[Question, ...]]  # folder of an entry → what is asked of it
 
 
-def finished_cells(cells: Sequence[Cell], out: Path) -> Results:
-    """Evaluations of the cells that are done; one that was made with other settings is an error."""
+def finished_entries(entries: Sequence[TableEntry], out: Path) -> Results:
+    """Evaluations of the entries that are done; one that was made with other settings is an error."""
     from groundling.systems import meaning
 
     results: Results = {}
-    for cell in cells:
-        run = Run(out / cell.folder)
-        given = run.evaluation_file if cell.ask is None else run.folder / cell.ask.file
-        if cell.key not in results and run.evaluation_file.exists() and given.exists():
-            if meaning(run.recipe()) != meaning(cell.recipe):
+    for entry in entries:
+        run = Run(out / entry.folder)
+        given = run.evaluation_file if entry.ask is None else run.folder / entry.ask.file
+        if entry.key not in results and run.evaluation_file.exists() and given.exists():
+            if meaning(run.recipe()) != meaning(entry.recipe):
                 raise UserError(f"{run.folder}: was made with other settings; use another --out or remove it")
-            results[cell.key] = {**read_json(given), "run": read_json(run.facts_file)}
+            results[entry.key] = {**read_json(given), "run": read_json(run.facts_file)}
     return results
 
 
@@ -44,8 +45,8 @@ def folder_of(key: str) -> str:
     return key.partition("/asked-")[0]
 
 
-def run_cells(
-    cells: Sequence[Cell],
+def run_entries(
+    entries: Sequence[TableEntry],
     out: Path,
     data: Path | None,
     device: str,
@@ -53,55 +54,63 @@ def run_cells(
     keep_weights: bool = False,
     only_prepare: bool = False,
 ) -> Results:
-    """Evaluations of all cells, training those that are not there yet, `jobs` at a time.
+    """Evaluations of all entries, training those that are not there yet, `jobs` at a time.
 
-    What several cells ask of one training is asked in one go, while its weights are there. With `only_prepare`,
+    What several entries ask of one training is asked in one go, while its weights are there. With `only_prepare`,
     everything is checked and made ready, word vectors among it, and nothing trained.
     """
-    results = finished_cells(cells, out)
-    left = list({cell.key: cell for cell in cells if cell.key not in results}.values())
+    results = finished_entries(entries, out)
+    left = list({entry.key: entry for entry in entries if entry.key not in results}.values())
     asked: Questions = {}
-    for cell in left:
-        asked[cell.folder] = (*asked.get(cell.folder, ()), *([cell.ask] if cell.ask else []))
-    waiting = list({cell.folder: cell for cell in left}.values())  # tables share trainings
-    waiting.sort(key=lambda cell: -len(cell.group))  # long trainings first: no worker is left alone with one at the end
+    for entry in left:
+        asked[entry.folder] = (*asked.get(entry.folder, ()), *([entry.ask] if entry.ask else []))
+    waiting = list({entry.folder: entry for entry in left}.values())  # tables share trainings
+    waiting.sort(
+        key=lambda entry: -len(entry.group)
+    )  # long trainings first: no worker is left alone with one at the end
     stages = in_order(waiting, out)
     steps = sum(map(len, stages))
-    check_all([cell for stage in stages for cell in stage], data, asked, device, ready=only_prepare)
+    check_all([entry for stage in stages for entry in stage], data, asked, device, ready=only_prepare)
     if only_prepare:
         return results
     done = len({folder_of(key) for key in results} - set(asked))
     with progress.bar("Trainings", done + steps, done=done) as bar:
         for stage in stages:
-            for cell in _trained(stage, out, data, device, jobs, keep_weights, asked):
-                bar.advance(note=cell.folder)
-    return {**results, **finished_cells(left, out)}
+            for entry in _trained(stage, out, data, device, jobs, keep_weights, asked):
+                bar.advance(note=entry.folder)
+    return {**results, **finished_entries(left, out)}
 
 
-def in_order(waiting: list[Cell], out: Path) -> list[list[Cell]]:
-    """The cells, and before them what they start from and is not finished yet, in stages: each needs only earlier ones.
+def in_order(waiting: list[TableEntry], out: Path) -> list[list[TableEntry]]:
+    """The entries in stages, and before them what they start from and is not finished: each needs only earlier ones.
 
-    What several cells start from is trained once, in a folder of its own, and keeps its weights.
+    What several entries start from is trained once, in a folder of its own, and keeps its weights.
     """
-    earlier = {cell.folder: cell for cell in map(before, waiting) if cell is not None}
-    missing = [cell for cell in earlier.values() if not Run(out / cell.folder).evaluation_file.exists()]
+    earlier = {entry.folder: entry for entry in map(before, waiting) if entry is not None}
+    missing = [entry for entry in earlier.values() if not Run(out / entry.folder).evaluation_file.exists()]
     return [*in_order(missing, out), waiting] if missing else [waiting]
 
 
 def _trained(
-    cells: list[Cell], out: Path, data: Path | None, device: str, jobs: int, keep_weights: bool, asked: Questions
-) -> Iterator[Cell]:
-    """The cells, as they are trained and evaluated, `jobs` at a time."""
+    entries: list[TableEntry],
+    out: Path,
+    data: Path | None,
+    device: str,
+    jobs: int,
+    keep_weights: bool,
+    asked: Questions,
+) -> Iterator[TableEntry]:
+    """The entries, as they are trained and evaluated, `jobs` at a time."""
     if jobs <= 1:
-        for cell in cells:
-            run_cell(cell, out, data, device, keep_weights, asked.get(cell.folder, ()))
-            yield cell
+        for entry in entries:
+            run_entry(entry, out, data, device, keep_weights, asked.get(entry.folder, ()))
+            yield entry
         return
     threads = max(1, (os.cpu_count() or 1) // jobs)
     with ProcessPoolExecutor(jobs, get_context("spawn"), _set_threads, (threads,)) as pool:
         futures = {
-            pool.submit(run_cell, cell, out, data, device, keep_weights, asked.get(cell.folder, ())): cell
-            for cell in cells
+            pool.submit(run_entry, entry, out, data, device, keep_weights, asked.get(entry.folder, ())): entry
+            for entry in entries
         }
         try:
             for future in as_completed(futures):
@@ -113,46 +122,50 @@ def _trained(
 
 
 def check_all(
-    cells: Sequence[Cell], data: Path | None, asked: Questions | None = None, device: str = "auto", ready: bool = False
+    entries: Sequence[TableEntry],
+    data: Path | None,
+    asked: Questions | None = None,
+    device: str = "auto",
+    ready: bool = False,
 ) -> None:
     """What would stop a training later stops the table now: files, features, conditions, settings of systems.
 
     Features and translations are made here, by one process, before any worker starts; with `ready`, word vectors too.
     """
     looked_at = set()
-    with progress.bar("Checking data", len(cells)) as bar:
-        for cell in cells:
-            key = cell.recipe.model_dump_json(exclude={"name": True, "training": {"seed"}})
+    with progress.bar("Checking data", len(entries)) as bar:
+        for entry in entries:
+            key = entry.recipe.model_dump_json(exclude={"name": True, "training": {"seed"}})
             if key not in looked_at:
-                _check(cell, data, ready)
+                _check(entry, data, ready)
                 looked_at.add(key)
-            for question in (asked or {}).get(cell.folder, ()):
-                settings = question.asked_of(cell.recipe.corpus)
+            for question in (asked or {}).get(entry.folder, ()):
+                settings = question.asked_of(entry.recipe.corpus)
                 key = f"{question.model_dump_json(exclude={'consistency'})}{settings.model_dump_json()}"
                 if key not in looked_at or question.consistency == "learned":
-                    part = _asked_dataset(cell, question, data).corpus
-                    asks = cell.recipe.evaluation.captions
+                    part = _asked_dataset(entry, question, data).corpus
+                    asks = entry.recipe.evaluation.captions
                     check_question(question, part.split("test"), part.split("dev"), data, _device_type(device), asks)
                     looked_at.add(key)
             bar.advance()
 
 
-def _check(cell: Cell, data: Path | None, ready: bool = False) -> None:
+def _check(entry: TableEntry, data: Path | None, ready: bool = False) -> None:
     from groundling import systems
     from groundling.batches import TrainingData
-    from groundling.evaluation.models import check_queries
+    from groundling.evaluation.retrieval import check_queries
     from groundling.training.validation import check_languages, check_score
 
-    recipe = cell.recipe
+    recipe = entry.recipe
     system = systems.of(recipe)
     if isinstance(recipe.before, str):
         Run.open(Path(recipe.before).expanduser())
     judges = _judges(recipe)
-    for metric in cell.metrics if judges is not None else ():
-        if (metric in VERDICT_METRICS) != judges:
+    for metric in entry.metrics if judges is not None else ():
+        if (metric in ENTAILMENT_METRICS) != judges:
             what = "judges statements" if judges else "finds pictures and captions"
             raise UserError(f"metrics: {metric} is no measure of system {system.name}, which {what} here")
-    dataset = _dataset(_corpus(cell), recipe.features, data).under(recipe.corpus)
+    dataset = _dataset(_corpus(entry), recipe.features, data).under(recipe.corpus)
     if judges:
         dataset = dataset.judged()
     train, dev = dataset.split("train").corpus, dataset.split("dev").corpus
@@ -162,7 +175,7 @@ def _check(cell: Cell, data: Path | None, ready: bool = False) -> None:
     system.prepare(dataset, recipe.text)
     asked = recipe.evaluation
     queries = check_queries(dataset.split("test").corpus, "test", asked.captions, asked.folds)
-    missing = sorted(set(cell.group) - set(queries.all_languages()))
+    missing = sorted(set(entry.group) - set(queries.all_languages()))
     if missing:
         raise UserError(f"corpus {queries.name} has no test captions in {', '.join(missing)}")
     if ready:
@@ -179,53 +192,53 @@ def _judges(recipe: Recipe) -> bool | None:
     return _judges(recipe.before) if isinstance(recipe.before, Recipe) else None
 
 
-def run_cell(
-    cell: Cell, out: Path, data: Path | None, device: str, keep_weights: bool, asked: Sequence[Question] = ()
+def run_entry(
+    entry: TableEntry, out: Path, data: Path | None, device: str, keep_weights: bool, asked: Sequence[Question] = ()
 ) -> None:
-    """Train (or go on training) one cell, evaluate it on the test split, and ask it what else is to be known."""
-    from groundling.evaluation.kept import evaluate_and_keep
-    from groundling.evaluation.opened import Opened
+    """Train (or go on training) one entry, evaluate it on the test split, and ask it what else is to be known."""
+    from groundling.evaluation.loading import LoadedRun
+    from groundling.evaluation.saved import evaluate_and_save
     from groundling.files import write_json
     from groundling.model import Model
     from groundling.training import train
 
-    dataset = _dataset(_corpus(cell), cell.recipe.features, data).under(cell.recipe.corpus)
-    folder = out / cell.folder
+    dataset = _dataset(_corpus(entry), entry.recipe.features, data).under(entry.recipe.corpus)
+    folder = out / entry.folder
     run = Run(folder)
     kept = run.evaluation_file.exists() and run.weights_file.exists()  # somebody wanted them
     if run.finished and not run.weights_file.exists():
         shutil.rmtree(folder)  # there is a new question, and nobody left to ask
-    run = train(cell.recipe, dataset, folder, resume=folder.exists(), device=device, before=_start(cell, out))
+    run = train(entry.recipe, dataset, folder, resume=folder.exists(), device=device, before=_start(entry, out))
     model = Model.load(run.folder, device)
     if not run.evaluation_file.exists():
-        evaluate_and_keep(run, model, dataset)  # first of all: a cell with an evaluation is done
+        evaluate_and_save(run, model, dataset)  # first of all: an entry with an evaluation is done
     for question in asked:
         if not (folder / question.file).exists():
-            opened = Opened(run, model, _asked_dataset(cell, question, data))
+            opened = LoadedRun(run, model, _asked_dataset(entry, question, data))
             write_json(folder / question.file, answer(question, opened, data))
-    if not (kept or keep_weights or cell.keeps_weights):
+    if not (kept or keep_weights or entry.keeps_weights):
         run.weights_file.unlink()
 
 
-def _start(cell: Cell, out: Path) -> Path | None:
-    """The run that a cell starts from: another cell, or one that its recipe names."""
-    if isinstance(cell.recipe.before, str):
-        return Path(cell.recipe.before).expanduser()
-    earlier = before(cell)
+def _start(entry: TableEntry, out: Path) -> Path | None:
+    """The run that an entry starts from: another entry, or one that its recipe names."""
+    if isinstance(entry.recipe.before, str):
+        return Path(entry.recipe.before).expanduser()
+    earlier = before(entry)
     return None if earlier is None else out / earlier.folder
 
 
-def _corpus(cell: Cell) -> CorpusSettings:
-    """The whole corpus of a cell, whatever part of it the cell trains on, so that cells share what is loaded."""
-    used = cell.recipe.corpus
+def _corpus(entry: TableEntry) -> CorpusSettings:
+    """The whole corpus of an entry, whatever part of it the entry trains on, so that entries share what is loaded."""
+    used = entry.recipe.corpus
     return CorpusSettings(name=used.name, split=used.split, captions_from=used.captions_from, test_on=used.test_on)
 
 
-def _asked_dataset(cell: Cell, question: Question, data: Path | None) -> "Dataset":
-    settings = question.asked_of(cell.recipe.corpus)
+def _asked_dataset(entry: TableEntry, question: Question, data: Path | None) -> "Dataset":
+    settings = question.asked_of(entry.recipe.corpus)
     whole = settings.model_copy(update={"languages": None, "train_on": "all", "training_pictures": None})
     whole = whole.model_copy(update={"one_caption": False, "draw": 0})
-    found: Dataset = _dataset(whole, cell.recipe.features, data).under(settings)
+    found: Dataset = _dataset(whole, entry.recipe.features, data).under(settings)
     return found
 
 

@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from groundling.errors import UserError
-from groundling.evaluation.entailment import Judgement
+from groundling.evaluation.entailment_scores import EntailmentScores
 from groundling.files import read_json
 
 
 def accuracy_of(evaluation: Path) -> dict[str, float]:
     """Language → right answers in 100 test statements; nothing where a run was not tested, or this cannot be read."""
     try:
-        judgement = Judgement.from_json(read_json(evaluation))
+        judgement = EntailmentScores.from_json(read_json(evaluation))
     except (UserError, ValueError):
         return {}
     return {code: part.accuracy for code, part in judgement.languages.items()}

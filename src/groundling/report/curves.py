@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from groundling.report.charts.plots import Series, line_chart
+from groundling.report.charts.scales import usable
 from groundling.report.document import figure
 from groundling.report.escape import escape
 from groundling.report.languages import language_name
 from groundling.report.numbers import rounded
-from groundling.report.plots import Series, line_chart
-from groundling.report.scales import usable
 
 MOST_POINTS = 200  # more than a chart can show; neighbours are averaged
 TOGETHER = 6  # up to so many languages share a chart, more get a small one each

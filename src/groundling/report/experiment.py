@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Any
 
-from groundling.experiments.table import VERDICT_METRICS, less_is_better
+from groundling.experiments.table_settings import ENTAILMENT_METRICS, less_is_better
 from groundling.files import write_json, write_text
 from groundling.report.document import document, figure
 from groundling.report.escape import code, escape, escape_markdown
 from groundling.report.experiment_figures import experiment_figures
+from groundling.report.formatted_table import Column, Table
 from groundling.report.languages import language_name, metric_decimals, metric_name
-from groundling.report.numbers import Cell, Measured, rounded
-from groundling.report.table import Column, Table
+from groundling.report.numbers import Measured, Value, rounded
 
 BESIDE = 4  # up to so many columns have the published number beside ours; more have it in a row below
 MANY = 8  # more columns than these become rows, where there is one metric and nothing published
@@ -64,7 +64,7 @@ def experiment_table(summary: Summary) -> Table:
         return Table(summary["title"], headings, each[:alone], notes, each[alone:])
     beside = published and len(columns) <= BESIDE
     headings = [Column("", text=True)]
-    lines: list[list[Cell]] = []
+    lines: list[list[Value]] = []
     for column in columns:
         name, best = heading(summary, column), "low" if less_is_better(column["metric"]) else "high"
         digits = metric_decimals(column["metric"])
@@ -84,7 +84,7 @@ def experiment_table(summary: Summary) -> Table:
             notes.append("Trainable: what training changes, also what is left behind when a model is used.")
             headings.append(Column("trainable", "parameters (M)"))
     for row in rows:
-        line: list[Cell] = [row["name"]]
+        line: list[Value] = [row["name"]]
         for column in columns:
             line.append(_ours(row, column))
             if beside:
@@ -109,7 +109,7 @@ def _ours(row: dict[str, Any], column: dict[str, str]) -> Measured | None:
 def _notes(summary: Summary, published: bool) -> list[str]:
     seeds = len(summary["seeds"])
     metrics = summary["metrics"]
-    several = "; ".join(SPELLED_OUT[metric] for metric in metrics) if metrics[0] in VERDICT_METRICS else "Recalls"
+    several = "; ".join(SPELLED_OUT[metric] for metric in metrics) if metrics[0] in ENTAILMENT_METRICS else "Recalls"
     what = SPELLED_OUT.get(metrics[0], metric_name(metrics[0])) if len(metrics) == 1 else several
     over = f"; mean ± deviation over {seeds} seeds" if seeds > 1 else "; one seed"
     folds = f", mean over {summary['folds']} folds" if summary["folds"] > 1 else ""
@@ -128,9 +128,9 @@ def _listed(summary: Summary, codes: list[str]) -> str:
 def interval_table(summary: Summary) -> Table:
     """The 95% interval of each mean over seeds (Student's t)."""
     headings = [Column("", text=True), *(Column(heading(summary, column)) for column in summary["columns"])]
-    lines: list[list[Cell]] = []
+    lines: list[list[Value]] = []
     for row in summary["rows"]:
-        line: list[Cell] = [row["name"]]
+        line: list[Value] = [row["name"]]
         for column in summary["columns"]:
             cell = row["columns"].get(column["name"])
             if cell is None or cell["interval"] is None:
@@ -146,7 +146,7 @@ def claims_table(summary: Summary) -> Table:
     """For each claim and language the difference we measured, the published one, and what follows."""
     headings = [Column("claim", text=True), Column("language", text=True), Column("difference", text=True)]
     headings += [Column("published"), Column("here", text=True)]
-    lines: list[list[Cell]] = []
+    lines: list[list[Value]] = []
     metrics = summary["metrics"]
     for claim in summary["claims"]:
         says, only = claim["says"], claim.get("metric", metrics[0] if len(metrics) == 1 else None)

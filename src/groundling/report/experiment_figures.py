@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from groundling.report.charts.named_lines import Mark, NamedLine, named_lines
+from groundling.report.charts.plots import Bars, Series, bar_chart, line_chart
 from groundling.report.languages import language_name, listed_languages, metric_decimals, metric_name
-from groundling.report.named_lines import Mark, NamedLine, named_lines
-from groundling.report.plots import Bars, Series, bar_chart, line_chart
 
 FEW_BARS = 16  # fit half the width of a page
 

@@ -15,7 +15,7 @@ class Measured:
     deviation: float | None = None
 
 
-Cell = str | int | float | Measured | None
+Value = str | int | float | Measured | None
 
 
 def rounded(value: float | None, decimals: int = 1) -> str:
@@ -34,7 +34,7 @@ def mean_and_deviation(mean: float | None, deviation: float | None = None, decim
     return f"{text} ± {rounded(deviation, decimals)}"
 
 
-def shown(cell: Cell, decimals: int = 1) -> str:
+def shown(cell: Value, decimals: int = 1) -> str:
     """A table's cell as text: whole numbers with separators, others rounded."""
     if cell is None:
         return MISSING
@@ -45,7 +45,7 @@ def shown(cell: Cell, decimals: int = 1) -> str:
     return f"{cell:,}" if isinstance(cell, int) else rounded(cell, decimals)
 
 
-def value_of(cell: Cell) -> float | None:
+def value_of(cell: Value) -> float | None:
     """The number to compare a cell by; None where there is none."""
     if isinstance(cell, Measured):
         cell = cell.mean

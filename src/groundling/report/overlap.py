@@ -5,14 +5,14 @@ from typing import Any
 
 from groundling.files import write_json, write_text
 from groundling.report.escape import code, escape_markdown
+from groundling.report.formatted_table import Column, Table
 from groundling.report.languages import language_name
-from groundling.report.numbers import Cell, rounded
-from groundling.report.table import Column, Table
+from groundling.report.numbers import Value, rounded
 
 
 def overlap_tables(result: dict[str, Any]) -> list[Table]:
     """Jaccard coefficients, and sizes where the paper gives any."""
-    rows: list[list[Cell]] = []
+    rows: list[list[Value]] = []
     for pair in result["pairs"]:
         ours, theirs = pair["jaccard"], pair["published"]
         same = "" if theirs is None else "yes" if rounded(ours, 2) == rounded(theirs, 2) else "no"
@@ -25,7 +25,7 @@ def overlap_tables(result: dict[str, Any]) -> list[Table]:
     ]
     tables = [Table(result["title"], columns, rows, ["Jaccard coefficient: shared words / words of both."])]
     if result["sizes"]:
-        sizes: list[list[Cell]] = []
+        sizes: list[list[Value]] = []
         for size in result["sizes"]:
             theirs = size["published"]
             sizes.append([size["corpus"], size["sum"], theirs["sum"], size["union"], theirs["union"]])

@@ -8,14 +8,14 @@ from typing import Any
 from groundling.files import write_text
 from groundling.report.curves import best_validation, learning_curves
 from groundling.report.document import document
-from groundling.report.entailment import entailment_sections
+from groundling.report.entailment_figures import entailment_sections
+from groundling.report.entailment_tables import accuracy_table, calibration_table
 from groundling.report.escape import clean, escape, escape_markdown
+from groundling.report.formatted_table import Column, Table
 from groundling.report.languages import language_name
 from groundling.report.numbers import duration, rounded
+from groundling.report.retrieval_tables import DIRECTIONS, chance_by_direction, fold_words, recall_table
 from groundling.report.sheet import picture_sheet
-from groundling.report.table import Column, Table
-from groundling.report.tables import DIRECTIONS, chance_by_direction, fold_words, recall_table
-from groundling.report.verdicts import accuracy_table, calibration_table
 
 Data = Mapping[str, Any]
 Rows = Sequence[Mapping[str, Any]]

@@ -9,8 +9,8 @@ from typing import Any
 from groundling.report.document import document
 from groundling.report.escape import escape
 from groundling.report.languages import language_name
+from groundling.report.retrieval_tables import recall_table
 from groundling.report.sheet import sheet_parts
-from groundling.report.tables import recall_table
 
 SIDE = 160  # pixels of a picture
 

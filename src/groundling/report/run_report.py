@@ -5,9 +5,9 @@ from typing import Any
 
 from groundling.dataset import Dataset
 from groundling.errors import UserError
+from groundling.evaluation.entailment import evaluate_entailment
 from groundling.evaluation.examples import examples
-from groundling.evaluation.models import evaluate_model
-from groundling.evaluation.verdicts import evaluate_verdicts
+from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.files import read_json, write_json
 from groundling.model import Model
 from groundling.report.page import write
@@ -40,7 +40,7 @@ def evaluate_run(
         if corpus is not None:
             source = source.model_copy(update={"name": corpus, "split": None})
         dataset = Dataset.load(source, model.recipe.features, data)
-    evaluated = evaluate_model(model, dataset, split, captions, folds)
+    evaluated = evaluate_retrieval(model, dataset, split, captions, folds)
     if dataset.skipped:
         evaluated.result["skipped"] = list(dataset.skipped)
     if (split, captions, corpus, evaluated.folds) != ("test", None, None, model.recipe.evaluation.folds):
@@ -62,7 +62,7 @@ def judge_run(
         if corpus is not None:
             source = source.model_copy(update={"name": corpus, "split": None})
         dataset = Dataset.load(source, model.recipe.features, data)
-    judged = evaluate_verdicts(model, dataset, split)
+    judged = evaluate_entailment(model, dataset, split)
     if dataset.skipped:
         judged.result["skipped"] = list(dataset.skipped)
     if (split, corpus) != ("test", None):

@@ -6,7 +6,7 @@ from typing import Any
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.examples import examples_by_language
-from groundling.evaluation.models import evaluate_model
+from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.evaluation.unseen import trained_languages
 from groundling.files import write_text
 from groundling.model import Model
@@ -37,7 +37,7 @@ def show_run(
     if languages is not None:
         source = source.model_copy(update={"languages": list(dict.fromkeys(languages))})
     dataset = Dataset.load(source, model.recipe.features, data)
-    evaluated = evaluate_model(model, dataset, split)
+    evaluated = evaluate_retrieval(model, dataset, split)
     for code in languages or []:
         if code not in evaluated.by_language:
             raise UserError(f'corpus {dataset.corpus.name} has no captions in "{code}" in split "{split}"')

@@ -6,7 +6,7 @@ from typing import Any
 from groundling.calibration import HIGHEST
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.verdicts import fitted_temperature
+from groundling.evaluation.entailment import fitted_temperature
 from groundling.files import read_json, write_json
 from groundling.model import Model
 from groundling.run import Run

@@ -14,9 +14,9 @@ from groundling import systems
 from groundling.corpus import Corpus, sentence_pairs
 from groundling.dataset import Dataset, load_corpus
 from groundling.errors import UserError
-from groundling.evaluation.models import evaluate_model
-from groundling.evaluation.translations import match_pairs
-from groundling.evaluation.verdicts import evaluate_verdicts
+from groundling.evaluation.entailment import evaluate_entailment
+from groundling.evaluation.retrieval import evaluate_retrieval
+from groundling.evaluation.translation_retrieval import match_pairs
 from groundling.files import write_json
 from groundling.model import Model
 from groundling.settings import CorpusSettings, Recipe, TrainingSettings, check
@@ -167,7 +167,7 @@ def _abilities(
     found: dict[str, Any] = {"matching": match_pairs(model, teacher, held_out, lesson.language)}
     if tested is not None:
         try:
-            result = (evaluate_verdicts if model.judges else evaluate_model)(model, tested).result
+            result = (evaluate_entailment if model.judges else evaluate_retrieval)(model, tested).result
         except UserError:  # it has no words of this language at all
             return found
         found["test"] = {**result["languages"][lesson.language], "corpus": result["corpus"]}

@@ -11,7 +11,7 @@ from groundling.batches import TrainingData
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError, did_you_mean
-from groundling.evaluation.entailment import judge as measure_verdicts
+from groundling.evaluation.entailment_scores import judge as measure_verdicts
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
 from groundling.evaluation.scores import SCORES

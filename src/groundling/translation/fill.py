@@ -12,7 +12,7 @@ import numpy as np
 from groundling.corpus.corpus import Corpus
 from groundling.errors import UserError, did_you_mean
 from groundling.translation.source import TranslationSource
-from groundling.translation.table import Line, plain
+from groundling.translation.translation_table import Line, plain
 
 PIVOT = "en"
 

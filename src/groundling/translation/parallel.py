@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from groundling.corpus.corpus import Corpus, Integers
-from groundling.translation.table import Line, Table
+from groundling.translation.translation_table import Line, Table
 
 
 def translation_rows(corpus: Corpus, languages: Sequence[str], comparable: bool = False) -> Integers:

@@ -40,7 +40,7 @@ def by_name(name: str, data: Path | None = None, device: str = "cpu") -> Transla
         return ParallelCaptions(catalogue.load(rest, data=data))
     path = Path(name).expanduser()
     if path.is_file():
-        from groundling.translation.table import Table
+        from groundling.translation.translation_table import Table
 
         return Table.read(path)
     converted = kind == "ctranslate2" and bool(rest)

@@ -10,8 +10,8 @@ from pathlib import Path
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import checks
 from groundling.corpus.formats.checks import BadRow
+from groundling.corpus.formats.entailment_statements import Fields, StatementBuilder, first_folder, flickr30k_name
 from groundling.corpus.formats.text_lines import numbered_lines, plain_or_gzipped
-from groundling.corpus.formats.verdicts import Fields, Verdicts, first_folder, flickr30k_name
 from groundling.errors import UserError, did_you_mean
 
 FOLDERS = ("e-snli-ve", "entailment", "")
@@ -29,13 +29,15 @@ def read(data: Path) -> Corpus:
     """
     folder = first_folder(data, FOLDERS, "esnlive_test.csv")
     whole = (folder / "esnlive_train.csv").is_file() or (folder / "esnlive_train.csv.gz").is_file()
-    verdicts = Verdicts("e-snli-ve")
+    statements = StatementBuilder("e-snli-ve")
     for split in ("test", "dev", *(["train"] if whole else [])):
-        _read(plain_or_gzipped(folder / f"esnlive_{split}.csv"), verdicts, split, divided=split == "dev" and not whole)
-    return verdicts.corpus(folder, data, {} if whole else {"note": NO_TRAINING_FILE})
+        _read(
+            plain_or_gzipped(folder / f"esnlive_{split}.csv"), statements, split, divided=split == "dev" and not whole
+        )
+    return statements.corpus(folder, data, {} if whole else {"note": NO_TRAINING_FILE})
 
 
-def _read(path: Path, verdicts: Verdicts, split: str, divided: bool) -> None:
+def _read(path: Path, statements: StatementBuilder, split: str, divided: bool) -> None:
     reader = csv.reader((line for _, line in numbered_lines(path)), strict=True)
     header: list[str] | None = None
     line = 1
@@ -46,7 +48,7 @@ def _read(path: Path, verdicts: Verdicts, split: str, divided: bool) -> None:
             elif values and len(values) != len(header):
                 raise BadRow(f"{len(values)} fields where the header has {len(header)}")
             elif values:
-                _add(verdicts, dict(zip(header, values, strict=True)), split, divided)
+                _add(statements, dict(zip(header, values, strict=True)), split, divided)
             line = reader.line_num + 1
     except csv.Error as error:
         raise UserError(f"{path.name}:{line}: broken row ({error}); is a quote left open?") from None
@@ -61,9 +63,9 @@ def _checked_header(values: list[str]) -> list[str]:
     return values
 
 
-def _add(verdicts: Verdicts, fields: Fields, split: str, divided: bool) -> None:
+def _add(statements: StatementBuilder, fields: Fields, split: str, divided: bool) -> None:
     photo = flickr30k_name(checks.needed_field(fields, "Flickr30kID"))
-    verdicts.add(
+    statements.add(
         _by_name(photo) if divided else split, photo, "en", fields["hypothesis"], fields["gold_label"], fields["pairID"]
     )
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import checks
 from groundling.corpus.formats.checks import BadRow
+from groundling.corpus.formats.entailment_statements import StatementBuilder, read_lines
 from groundling.corpus.formats.snli_ve import add
 from groundling.corpus.formats.text_lines import plain_or_gzipped
-from groundling.corpus.formats.verdicts import Verdicts, read_lines
 from groundling.errors import UserError
 
 FOLDERS = ("xvnli", "XVNLI", "xvnli/annotations", "XVNLI/annotations", "entailment/xvnli")
@@ -26,7 +26,7 @@ def read(data: Path) -> Corpus:
         raise UserError(
             f"{data / FOLDERS[0] / 'en' / FILES['test']}: no such file; put IGLUE's XVNLI/annotations there"
         )
-    verdicts = Verdicts("xvnli")
+    statements = StatementBuilder("xvnli")
     for split, file in FILES.items():
         for folder in languages:
             try:
@@ -35,9 +35,9 @@ def read(data: Path) -> Corpus:
                 raise UserError(f"{folder}: {problem}") from None
             if split == "test" or _has(folder, file):
                 origin = "human" if language == "en" else "translation"
-                row = partial(add, verdicts, split=split, language=language, origin=origin)
+                row = partial(add, statements, split=split, language=language, origin=origin)
                 read_lines(plain_or_gzipped(folder / file), row)
-    return verdicts.corpus(languages[0].parent, data)
+    return statements.corpus(languages[0].parent, data)
 
 
 def _has(folder: Path, file: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.models import check_queries, measure
+from groundling.evaluation.retrieval import check_queries, measure
 from groundling.evaluation.scores import SCORES
 from groundling.evaluation.unseen import trained_languages
 from groundling.model import Model, Vectors
@@ -15,7 +15,7 @@ from groundling.run import Run
 
 
 @dataclass(frozen=True)
-class Opened:
+class LoadedRun:
     """What every question about a run begins with."""
 
     run: Run
@@ -38,7 +38,9 @@ class Opened:
         return measure(asked, pictures, lambda code: vectors[asked.languages == code], split, folds, score)[0]
 
 
-def open_run(folder: Path, corpus: str | None, data: Path | None, device: str, every_language: bool = False) -> Opened:
+def load_run(
+    folder: Path, corpus: str | None, data: Path | None, device: str, every_language: bool = False
+) -> LoadedRun:
     """A run with its own corpus or another; with `every_language`, also captions in those it was not trained on."""
     run, model = Run.open(folder), Model.load(folder, device)
     if model.judges:
@@ -48,7 +50,7 @@ def open_run(folder: Path, corpus: str | None, data: Path | None, device: str, e
         source = source.model_copy(update={"languages": None})
     if corpus is not None:
         source = source.model_copy(update={"name": corpus, "split": None})
-    opened = Opened(run, model, Dataset.load(source, model.recipe.features, data))
+    opened = LoadedRun(run, model, Dataset.load(source, model.recipe.features, data))
     if not opened.trained:
         raise UserError(f"{folder}: finish this run before it is asked about translations")
     return opened

@@ -2,22 +2,22 @@
 
 from groundling import files
 from groundling.dataset import Dataset
-from groundling.evaluation.models import evaluate_model
-from groundling.evaluation.verdicts import evaluate_verdicts
+from groundling.evaluation.entailment import evaluate_entailment
+from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model import Model
 from groundling.run import Run
 
 
-def evaluate_and_keep(run: Run, model: Model, dataset: Dataset) -> None:
+def evaluate_and_save(run: Run, model: Model, dataset: Dataset) -> None:
     """evaluation.json, and beside it the rank of every test query or the verdict on every test statement.
 
     evaluation.json comes last: a run that has one is done.
     """
     if model.judges:
-        judged = evaluate_verdicts(model, dataset)
+        judged = evaluate_entailment(model, dataset)
         judged.save(run.verdicts_file)
         files.write_json(run.evaluation_file, judged.result)
     else:
-        evaluated = evaluate_model(model, dataset)
+        evaluated = evaluate_retrieval(model, dataset)
         evaluated.save_ranks(run.ranks_file)
         files.write_json(run.evaluation_file, evaluated.result)

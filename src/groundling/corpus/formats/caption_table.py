@@ -16,11 +16,11 @@ from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import checks
 from groundling.corpus.formats.builder import Builder
 from groundling.corpus.formats.checks import BadRow
+from groundling.corpus.formats.entailment_statements import label_name
 from groundling.corpus.formats.pictures import PictureFolder, picture_files, unreadable
 from groundling.corpus.formats.rows import KINDS, Row, kind_of, read_rows
 from groundling.corpus.formats.sidecars import read_sidecars, sidecars
 from groundling.corpus.formats.skipped import Report
-from groundling.corpus.formats.verdicts import label_name
 from groundling.errors import UserError
 
 
@@ -75,9 +75,7 @@ class _Collector:
         self.root, self.report = root, report
         self.folder = PictureFolder(root)
         self.said: dict[str, tuple[str, str]] = {}  # picture → its split and where that was said
-        self.verdicts: dict[
-            str, tuple[str, str, str]
-        ] = {}  # statement → its picture, its label and where that was said
+        self.labels: dict[str, tuple[str, str, str]] = {}  # statement → its picture, its label and where that was said
 
     def add(self, file: str, row: Row) -> None:
         where = f"{file}:{row.line}" if row.line else file
@@ -107,9 +105,9 @@ class _Collector:
             return
         label = label_name(label)
         if name:
-            other, verdict, place = self.verdicts.setdefault(name, (picture, label, where))
-            if (other, verdict) != (picture, label):
-                raise BadRow(f'statement "{checks.short(name)}" is "{verdict}" of "{checks.short(other)}" at {place}')
+            other, known, place = self.labels.setdefault(name, (picture, label, where))
+            if (other, known) != (picture, label):
+                raise BadRow(f'statement "{checks.short(name)}" is "{known}" of "{checks.short(other)}" at {place}')
         self.builder.statement(self.builder.picture(picture, ""), language, text, label, name or where)
 
     def corpus(self, info: dict[str, Any]) -> Corpus:

@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from groundling.report.canvas import FONT, Canvas, draw_x_axis, draw_y_axis, paint
-from groundling.report.escape import escape
-from groundling.report.labels import Box, Label, Placed, place_labels
-from groundling.report.numbers import mean_and_deviation
-from groundling.report.scales import (
+from groundling.report.charts.canvas import FONT, Canvas, draw_x_axis, draw_y_axis, paint
+from groundling.report.charts.labels import Box, Label, Placed, place_labels
+from groundling.report.charts.scales import (
     Scale,
     extent,
     shortened,
@@ -20,6 +18,8 @@ from groundling.report.scales import (
     ticks_inside_log,
     usable,
 )
+from groundling.report.escape import escape
+from groundling.report.numbers import mean_and_deviation
 
 RADIUS = 3.6
 LABEL = FONT - 0.5

@@ -35,7 +35,7 @@ def flickr30k_name(identity: str) -> str:
     return checks.picture_name(identity if identity.endswith(".jpg") else f"{identity}.jpg")
 
 
-class Verdicts:
+class StatementBuilder:
     """Collects statements; what cannot be used is counted, not dropped in silence.
 
     Read the test file first: a photo belongs to the first split it is met in, and statements about it elsewhere are

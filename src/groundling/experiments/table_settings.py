@@ -5,24 +5,19 @@ is a language and a metric, and its number comes from the model that was trained
 models of another row something else (`ask`): they are trained once.
 """
 
-import copy
-import hashlib
-import json
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from groundling.errors import UserError, did_you_mean
 from groundling.experiments.question import Question
-from groundling.settings import Recipe, Settings, check
+from groundling.settings import Settings
 
-VERDICT_METRICS = ("accuracy", "log_loss", "calibration_error")  # of systems that judge statements
+ENTAILMENT_METRICS = ("accuracy", "log_loss", "calibration_error")  # of systems that judge statements
 Metric = Annotated[
     str,
     Field(
-        pattern=rf"^(mR|rsum|(text_to_image|image_to_text)\.(R@1|R@5|R@10|median|mean)|{'|'.join(VERDICT_METRICS)})$"
+        pattern=rf"^(mR|rsum|(text_to_image|image_to_text)\.(R@1|R@5|R@10|median|mean)|{'|'.join(ENTAILMENT_METRICS)})$"
     ),
 ]  # such as text_to_image.R@10
 
@@ -101,67 +96,6 @@ class TableSettings(Settings):
     claims: list[Claim] = Field([], description="what the paper says about its rows")
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One training: a row, a group of languages, a seed."""
-
-    row: str
-    group: tuple[str, ...]
-    recipe: Recipe
-    keeps_weights: bool = False
-    ask: Question | None = None
-    metrics: tuple[str, ...] = ()
-
-    @property
-    def key(self) -> str:
-        """What the result goes by: the training, and what is asked of it."""
-        return self.folder if self.ask is None else f"{self.folder}/{self.ask.file}"
-
-    @property
-    def folder(self) -> str:
-        """Named by what is trained, not by the table: tables that share a training share its run."""
-        from groundling.systems import meaning  # knows torch, which a list of tables does not need
-
-        content = json.dumps(meaning(self.recipe), sort_keys=True)
-        return f"cells/{self.recipe.name}-{hashlib.sha256(content.encode()).hexdigest()[:10]}"
-
-
-def before(cell: Cell) -> Cell | None:
-    """The training that a cell starts from, where its recipe describes one (`before`). Its weights are kept."""
-    recipe = cell.recipe.before
-    if not isinstance(recipe, Recipe):
-        return None
-    group = tuple(recipe.corpus.languages or ())
-    named = recipe.model_copy(update={"name": f"before-{_name(recipe, group)}"})
-    return Cell("", group, named, keeps_weights=True)
-
-
-def cells(table: TableSettings, seeds: list[int] | None = None) -> Iterator[Cell]:
-    """All trainings of the table; the seeds of one cell stand together."""
-    names = [row.name for row in table.rows]
-    if len(set(names)) != len(names):
-        raise UserError(f"{table.title}: two rows have the same name")
-    _check_means(table)
-    _check_claims(table, names)
-    _check_published(table)
-    for row in table.rows:
-        where, all_groups = f"{table.title}, {row.name}", groups(table, row)
-        for group in all_groups:
-            for seed in dict.fromkeys(seeds or table.seeds):
-                values = copy.deepcopy(table.base)
-                alone = table.one_language if len(group) == 1 else None
-                own = {"corpus.languages": list(group), "training.seed": seed}
-                for changes in (own, alone or {}, row.set, table.change, own):  # own again: a row may set whole groups
-                    for key, value in changes.items():
-                        if changes is table.change and key.startswith("before.") and values.get("before") is None:
-                            continue  # said to every row, and meant for those that start from another run
-                        assign(values, key, value, where)
-                recipe = check(Recipe, values, where)
-                named = recipe.model_copy(update={"name": _name(recipe, group), "title": ""})
-                ask = row.ask and row.ask.with_source(table.translations)
-                yield Cell(row.name, group, named, ask=ask, metrics=tuple(table.metrics))
-
-
 def mean_columns(table: TableSettings) -> dict[str, list[str]]:
     """The columns that are means over languages."""
     if table.means is not None:
@@ -170,7 +104,7 @@ def mean_columns(table: TableSettings) -> dict[str, list[str]]:
     return {"mean": table.languages} if one else {}
 
 
-def _check_means(table: TableSettings) -> None:
+def check_means(table: TableSettings) -> None:
     for name, languages in mean_columns(table).items():
         if name in table.languages:
             raise UserError(f'{table.title}: means: "{name}" is the name of a language, too')
@@ -181,7 +115,7 @@ def _check_means(table: TableSettings) -> None:
                 )
 
 
-def _check_claims(table: TableSettings, names: list[str]) -> None:
+def check_claims(table: TableSettings, names: list[str]) -> None:
     for claim in table.claims:
         for name in (claim.better, claim.than):
             if name not in names:
@@ -193,7 +127,7 @@ def _check_claims(table: TableSettings, names: list[str]) -> None:
             raise UserError(f"{table.title}: claims: {claim.metric} is none of the table's metrics")
 
 
-def _check_published(table: TableSettings) -> None:
+def check_published(table: TableSettings) -> None:
     """One number for each metric of each column, or none."""
     for row in table.rows:
         for code, numbers in row.published.items():
@@ -207,24 +141,9 @@ def _check_published(table: TableSettings) -> None:
                 )
 
 
-def _name(recipe: Recipe, group: tuple[str, ...]) -> str:
-    languages = "+".join(group) if len(group) <= 4 else f"{len(group)}-languages"
-    return f"{recipe.system.get('name', 'lessons')}-{languages}-seed{recipe.training.seed}"
-
-
 def groups(table: TableSettings, row: Row) -> list[tuple[str, ...]]:
     if row.each == "language":
         return [(code,) for code in table.languages]
     if row.each is not None:
         return [tuple(group) for group in row.each]
     return [tuple(row.set.get("corpus.languages", table.trained_on or table.languages))]
-
-
-def assign(values: dict[str, Any], key: str, value: Any, where: str) -> None:
-    """values["a"]["b"] = value for the key "a.b"."""
-    *parents, last = key.split(".")
-    for parent in parents:
-        values = values.setdefault(parent, {})
-        if not isinstance(values, dict):
-            raise UserError(f'{where}: {key}: "{parent}" is a value, not a group of settings')
-    values[last] = value

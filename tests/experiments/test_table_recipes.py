@@ -6,14 +6,15 @@ from typing import Any
 import pytest
 import yaml
 
-from groundling import cookbook, systems
+from groundling import recipes, systems
 from groundling.errors import UserError
 from groundling.experiments.overlap import OverlapSettings
-from groundling.experiments.table import Cell, TableSettings, cells, mean_columns
+from groundling.experiments.table_entries import TableEntry, table_entries
+from groundling.experiments.table_settings import TableSettings, mean_columns
 from groundling.settings import Recipe, check, read_yaml
 
-TABLES = [name for name, path in cookbook.builtin().items() if cookbook.is_table(read_yaml(path))]
-RECIPES = [name for name in cookbook.builtin() if name not in TABLES]
+TABLES = [name for name, path in recipes.builtin().items() if recipes.is_table(read_yaml(path))]
+RECIPES = [name for name in recipes.builtin() if name not in TABLES]
 FIRST: dict[str, Any] = {
     "title": "First",
     "about": "Words about corpora a and b.",
@@ -49,24 +50,24 @@ def write(name: str, **values: Any) -> str:
 def test_a_table_like_another_is_the_other_one_with_its_own_changes() -> None:
     write("first.yaml", **FIRST)
     write("second.yaml", like="first.yaml", title="Second", base={"text": {"minimum_count": 2}}, seeds=[7])
-    assert cookbook.read_table("second.yaml") == {
+    assert recipes.read_table("second.yaml") == {
         **FIRST,
         "title": "Second",
         "base": {**FIRST["base"], "text": {"segmentation": "whitespace", "minimum_count": 2}},
         "seeds": [7],
     }
-    assert cookbook.read_table("first.yaml") == FIRST
+    assert recipes.read_table("first.yaml") == FIRST
 
 
 def test_null_takes_a_group_away_and_a_list_takes_the_place_of_the_old_one() -> None:
     write("first.yaml", **FIRST)
     write("second.yaml", like="first.yaml", one_language=None, rows=[{"name": "only"}])
-    merged = cookbook.read_table("second.yaml")
+    merged = recipes.read_table("second.yaml")
     assert merged["one_language"] is None
     assert merged["rows"] == [{"name": "only"}]
     table = check(TableSettings, merged, "second.yaml")
     write("alone.yaml", like="first.yaml", one_language=None)
-    alone = next(iter(cells(check(TableSettings, cookbook.read_table("alone.yaml"), "alone.yaml"))))
+    alone = next(iter(table_entries(check(TableSettings, recipes.read_table("alone.yaml"), "alone.yaml"))))
     assert alone.recipe.training.validate_every == 500  # the default of models of several languages
     assert table.base == FIRST["base"]
 
@@ -75,7 +76,7 @@ def test_corpora_are_renamed_where_settings_name_a_corpus_and_nowhere_else() -> 
     """All at once: a and b may change places. Rows, systems and words that are called like a corpus stay."""
     write("first.yaml", **FIRST)
     write("second.yaml", like="first.yaml", corpora={"a": "b", "b": "a"})
-    renamed = cookbook.read_table("second.yaml")
+    renamed = recipes.read_table("second.yaml")
     assert renamed == {
         **FIRST,
         "base": {**FIRST["base"], "corpus": {"name": "b", "languages": ["en"], "test_on": "a"}},
@@ -90,30 +91,30 @@ def test_corpora_are_renamed_where_settings_name_a_corpus_and_nowhere_else() -> 
 def test_what_a_table_says_itself_is_not_renamed() -> None:
     write("first.yaml", **FIRST)
     write("second.yaml", like="first.yaml", corpora={"a": "z"}, base={"corpus": {"name": "a"}})
-    assert cookbook.read_table("second.yaml")["base"]["corpus"] == {"name": "a", "languages": ["en"], "test_on": "b"}
+    assert recipes.read_table("second.yaml")["base"]["corpus"] == {"name": "a", "languages": ["en"], "test_on": "b"}
 
 
 def test_rows_that_a_table_does_without() -> None:
     write("first.yaml", **FIRST)
     write("second.yaml", like="first.yaml", without=["a", "c"])
-    assert [row["name"] for row in cookbook.read_table("second.yaml")["rows"]] == ["b"]
+    assert [row["name"] for row in recipes.read_table("second.yaml")["rows"]] == ["b"]
     write("third.yaml", like="first.yaml", without=["d"])
     with pytest.raises(UserError, match=r'third\.yaml: without: no row is called "d"'):
-        cookbook.read_table("third.yaml")
+        recipes.read_table("third.yaml")
 
 
 def test_one_row_that_a_table_does_without() -> None:
     rows = [{"name": "Bilingual"}, {"name": "Bilingual + c2c"}]
     write("first.yaml", **{**FIRST, "rows": rows})
     write("second.yaml", like="first.yaml", without="Bilingual + c2c")
-    assert cookbook.read_table("second.yaml")["rows"] == [{"name": "Bilingual"}]
+    assert recipes.read_table("second.yaml")["rows"] == [{"name": "Bilingual"}]
 
 
 def test_a_table_like_one_that_is_like_a_third() -> None:
     write("first.yaml", **FIRST)
     write("second.yaml", like="first.yaml", corpora={"a": "b"}, title="Second")
     write("third.yaml", like="second.yaml", corpora={"b": "c"}, about="Third")
-    third = cookbook.read_table("third.yaml")
+    third = recipes.read_table("third.yaml")
     assert (third["title"], third["about"]) == ("Second", "Third")
     assert third["base"]["corpus"] == {"name": "c", "languages": ["en"], "test_on": "c"}
 
@@ -122,7 +123,7 @@ def test_a_table_of_words_like_another_counts_the_words_of_its_own_corpus() -> N
     words = {"title": "Words", "overlap": "a", "languages": ["en", "de"]}
     write("first.yaml", **words, sizes=[{"corpus": "a", "sum": 3, "union": 2}])
     write("second.yaml", like="first.yaml", corpora={"a": "b"})
-    second = cookbook.read_table("second.yaml")
+    second = recipes.read_table("second.yaml")
     assert (second["overlap"], second["sizes"][0]["corpus"]) == ("b", "b")
 
 
@@ -145,7 +146,7 @@ def test_a_table_of_words_like_another_counts_the_words_of_its_own_corpus() -> N
 def test_a_mistake_in_a_table_like_another_is_one_sentence(values: dict[str, Any], words: str) -> None:
     write("second.yaml", **values)
     with pytest.raises(UserError) as error:
-        cookbook.read_table("second.yaml")
+        recipes.read_table("second.yaml")
     assert words in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -154,27 +155,25 @@ def test_tables_that_are_like_each_other_are_one_sentence() -> None:
     write("first.yaml", like="second.yaml")
     write("second.yaml", like="first.yaml")
     with pytest.raises(UserError, match="like"):
-        cookbook.read_table("first.yaml")
+        recipes.read_table("first.yaml")
 
 
 # --- names
 
 
 def test_recipes_are_found_by_name_and_by_file() -> None:
-    assert cookbook.find("emoji/demo").name == "demo.yaml"
-    assert cookbook.find("mine/own.yaml") == Path("mine/own.yaml")
+    assert recipes.find("emoji/demo").name == "demo.yaml"
+    assert recipes.find("mine/own.yaml") == Path("mine/own.yaml")
     with pytest.raises(UserError, match=r'no recipe is called "emoji/dmo" \(did you mean "emoji/demo"\?\)'):
-        cookbook.find("emoji/dmo")
+        recipes.find("emoji/dmo")
 
 
 def test_a_folder_stands_for_all_tables_in_it() -> None:
-    assert cookbook.tables("lessons") == [
-        f"lessons/{name}" for name in ("figure3", *(f"table{n}" for n in range(1, 8)))
-    ]
-    assert set(cookbook.tables("lessons-f8k7")) >= {f"lessons-f8k7/table{n}" for n in range(2, 8)}
-    assert cookbook.tables("emoji") == ["emoji/languages"]  # the demo is no table
-    assert cookbook.tables("emoji/languages") == ["emoji/languages"]
-    assert cookbook.tables("mine.yml") == ["mine.yml"]
+    assert recipes.tables("lessons") == [f"lessons/{name}" for name in ("figure3", *(f"table{n}" for n in range(1, 8)))]
+    assert set(recipes.tables("lessons-f8k7")) >= {f"lessons-f8k7/table{n}" for n in range(2, 8)}
+    assert recipes.tables("emoji") == ["emoji/languages"]  # the demo is no table
+    assert recipes.tables("emoji/languages") == ["emoji/languages"]
+    assert recipes.tables("mine.yml") == ["mine.yml"]
 
 
 @pytest.mark.parametrize(
@@ -183,15 +182,15 @@ def test_a_folder_stands_for_all_tables_in_it() -> None:
 )
 def test_a_wrong_name_is_answered_with_the_nearest(name: str, nearest: str) -> None:
     with pytest.raises(UserError) as error:
-        cookbook.tables(name)
+        recipes.tables(name)
     assert str(error.value) == f'no table is called "{name}" (did you mean "{nearest}"?)'
 
 
 def test_a_folder_of_recipes_alone_is_not_proposed_in_its_own_place(monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = Path(write("demo.yaml", corpus={"name": "a"}))
-    monkeypatch.setattr(cookbook, "builtin", lambda: {"solo/demo": recipe})
+    monkeypatch.setattr(recipes, "builtin", lambda: {"solo/demo": recipe})
     with pytest.raises(UserError) as error:
-        cookbook.tables("solo")
+        recipes.tables("solo")
     assert 'no table is called "solo"' in str(error.value)
     assert 'did you mean "solo"' not in str(error.value)
 
@@ -199,22 +198,22 @@ def test_a_folder_of_recipes_alone_is_not_proposed_in_its_own_place(monkeypatch:
 # --- what comes with groundling
 
 
-def trainings(name: str) -> list[Cell]:
-    return list(cells(check(TableSettings, cookbook.read_table(name), name)))
+def trainings(name: str) -> list[TableEntry]:
+    return list(table_entries(check(TableSettings, recipes.read_table(name), name)))
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_every_recipe_that_comes_with_it_checks(name: str) -> None:
-    systems.make(check(Recipe, read_yaml(cookbook.find(name)), name).system)
+    systems.make(check(Recipe, read_yaml(recipes.find(name)), name).system)
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_that_comes_with_it_checks(name: str) -> None:
-    """Every cell is a recipe whose system can be made, and stands in the table; corpora are ones there are."""
+    """Every entry is a recipe whose system can be made, and stands in the table; corpora are ones there are."""
     from groundling.corpus import catalogue
 
     corpora = {corpus for corpus, _, _ in catalogue.names()}
-    values = cookbook.read_table(name)
+    values = recipes.read_table(name)
     if "overlap" in values:
         words = check(OverlapSettings, values, name)
         assert {words.overlap, *(size.corpus for size in words.sizes)} <= corpora
@@ -223,15 +222,15 @@ def test_every_table_that_comes_with_it_checks(name: str) -> None:
         return
     table = check(TableSettings, values, name)
     filled = set()
-    for cell in cells(table):
-        settings = cell.recipe.corpus
-        systems.make(cell.recipe.system)
-        asked_in = table.languages if cell.ask and cell.ask.translate_to else cell.group
-        filled |= {(cell.row, code) for code in asked_in}
+    for entry in table_entries(table):
+        settings = entry.recipe.corpus
+        systems.make(entry.recipe.system)
+        asked_in = table.languages if entry.ask and entry.ask.translate_to else entry.group
+        filled |= {(entry.row, code) for code in asked_in}
         sources = [source for value in settings.captions_from.values() for source in _listed(value)]
         assert {settings.name, *sources, *_listed(settings.test_on)} <= corpora
         assert set(settings.captions_from) <= {"en", "de"}
-        assert settings.train_on != "disjoint" or not cell.recipe.system.get("caption_pairs")
+        assert settings.train_on != "disjoint" or not entry.recipe.system.get("caption_pairs")
     for row in table.rows:
         for mean, codes in mean_columns(table).items():
             filled |= {(row.name, mean)} if all((row.name, code) in filled for code in codes) else set()
@@ -250,7 +249,7 @@ def _listed(value: Any) -> list[Any]:
 @pytest.mark.parametrize("name", [f"table{n}" for n in range(2, 8)] + ["figure3"])
 def test_the_lessons_on_f8k7_differ_from_the_lessons_in_data_alone(name: str) -> None:
     """The same rows with the same systems; other corpora, text as written, and one_language taken away."""
-    here, there = (cookbook.read_table(f"{folder}/{name}") for folder in ("lessons-f8k7", "lessons"))
+    here, there = (recipes.read_table(f"{folder}/{name}") for folder in ("lessons-f8k7", "lessons"))
     assert "multi30k" not in yaml.safe_dump({key: here[key] for key in ("base", "rows")})
     for one, other in zip(trainings(f"lessons-f8k7/{name}"), trainings(f"lessons/{name}"), strict=True):
         assert (one.row, one.group, one.recipe.system) == (other.row, other.group, other.recipe.system)
@@ -267,7 +266,7 @@ def test_the_lessons_on_f8k7_differ_from_the_lessons_in_data_alone(name: str) ->
 
 def test_the_tables_of_the_lessons_share_trainings() -> None:
     """Monolingual models of Tables 2, 3 and 5 are the same ones, as are those of Tables 6 and 7."""
-    folders = {n: {cell.folder for cell in trainings(f"lessons/table{n}")} for n in range(2, 8)}
+    folders = {n: {entry.folder for entry in trainings(f"lessons/table{n}")} for n in range(2, 8)}
     assert len(folders[2] & folders[3]) >= 3 * 2  # both bilingual rows, three seeds
     assert len(folders[2] & folders[5]) >= 3
     assert len(folders[3] & folders[5]) >= 3

@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from groundling.corpus.entailment import LABELS
-from groundling.evaluation.entailment import Judgement
+from groundling.evaluation.entailment_scores import EntailmentScores
+from groundling.report.charts.marks import count_square, scatter
+from groundling.report.charts.plots import Series, line_chart
 from groundling.report.distances import KINDS, by_distance, spearman
 from groundling.report.document import figure
+from groundling.report.entailment_tables import calibration_table
 from groundling.report.escape import escape
+from groundling.report.formatted_table import Column, Table
 from groundling.report.languages import language_name
-from groundling.report.marks import count_square, scatter
 from groundling.report.numbers import rounded
-from groundling.report.plots import Series, line_chart
-from groundling.report.table import Column, Table
-from groundling.report.verdicts import calibration_table
 
 # Table 4.1 of seed 003: test loss and accuracy (%) on SNLI-VE, translated by machine for all but English.
 PUBLISHED = {
@@ -38,7 +38,7 @@ def entailment_sections(evaluation: Data, base: str = "en") -> dict[str, str]:
 
     `base` is the language that distances are measured from: the teacher's.
     """
-    judgement = Judgement.from_json(evaluation)
+    judgement = EntailmentScores.from_json(evaluation)
     published = str(evaluation.get("corpus", "")).removeprefix("e-").startswith("snli-ve")
     return {
         "Beside the published numbers": published_table(evaluation).html() if published else "",
@@ -69,7 +69,7 @@ def published_table(evaluation: Data) -> Table:
     return Table("Loss and accuracy by language", columns, rows, [note])
 
 
-def confusion_figures(judgement: Judgement) -> str:
+def confusion_figures(judgement: EntailmentScores) -> str:
     """One square for all statements, and one for each language where there are several."""
     parts = [("All languages", judgement.overall)] if len(judgement.languages) != 1 else []
     parts += [(language_name(code), part) for code, part in judgement.languages.items()]
@@ -106,7 +106,7 @@ def _reliability(name: str, evaluation: Data) -> Series:
     return Series(name, [(part["sureness"], part["accuracy"]) for part in bins if part["sureness"] is not None])
 
 
-def distance_figures(judgement: Judgement, base: str = "en") -> str:
+def distance_figures(judgement: EntailmentScores, base: str = "en") -> str:
     """Accuracy against each of the six distances; a sentence where too few distances are known."""
     accuracy = {code: part.accuracy for code, part in judgement.languages.items()}
     if len(accuracy) < 2:

@@ -11,11 +11,11 @@ import torch
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.consistency import Average, Combination, Combined
-from groundling.evaluation.consistency_training import Queries, learn
-from groundling.evaluation.models import measure
-from groundling.evaluation.opened import Opened, open_run
+from groundling.evaluation.consistency.score import Average, Combination, Combined
+from groundling.evaluation.consistency.training import Queries, learn
+from groundling.evaluation.loading import LoadedRun, load_run
 from groundling.evaluation.query_translations import COMPARABLE, OWN, Translations, find_translations
+from groundling.evaluation.retrieval import measure
 from groundling.evaluation.scores import SCORES
 from groundling.model import Model, Vectors
 
@@ -60,17 +60,17 @@ def evaluate_consistency(
     device: str = "auto",
     folds: int | None = None,
 ) -> dict[str, Any]:
-    """An evaluation, as of `evaluate_model`, of every query together with its translations, and `alone` without them.
+    """An evaluation, as of `evaluate_retrieval`, of each query together with its translations; `alone`: without them.
 
     "learned" learns on the dev split how much to make of each language. `consistency` says how, from which source, and
     for each language what share of its queries has a translation to at least one other. The run's folder is left as it
     is.
     """
-    return ask_together(open_run(folder, corpus, data, device), how, source, split, captions, data, folds)
+    return ask_together(load_run(folder, corpus, data, device), how, source, split, captions, data, folds)
 
 
 def ask_together(
-    opened: Opened,
+    opened: LoadedRun,
     how: How,
     source: str = OWN,
     split: str = "test",
@@ -156,7 +156,7 @@ def _shares(versions: Versions, languages: list[str]) -> dict[str, float]:
 
 
 def _learned(
-    opened: Opened, captions: str | None, known: list[str], languages: list[str], source: str, data: Path | None
+    opened: LoadedRun, captions: str | None, known: list[str], languages: list[str], source: str, data: Path | None
 ) -> tuple[Combination, dict[str, Any]]:
     """What the dev queries that have a translation teach."""
     part = opened.dataset.split("dev")

@@ -10,7 +10,7 @@ from small_tables import make_table, run_table
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.experiments.results import summarise
-from groundling.experiments.table import TableSettings
+from groundling.experiments.table_settings import TableSettings
 from groundling.files import read_json
 from groundling.report.experiment import claims_table, experiment_table, interval_table
 from groundling.report.experiment_figures import experiment_figures

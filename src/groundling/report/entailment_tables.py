@@ -5,9 +5,9 @@ taken for what; and whether it is as sure as it is right.
 from collections.abc import Mapping
 from typing import Any
 
+from groundling.report.formatted_table import Column, Table
 from groundling.report.languages import language_name
-from groundling.report.numbers import Cell, rounded
-from groundling.report.table import Column, Table
+from groundling.report.numbers import Value, rounded
 
 
 def accuracy_table(evaluation: Mapping[str, Any]) -> Table:
@@ -17,7 +17,7 @@ def accuracy_table(evaluation: Mapping[str, Any]) -> Table:
     columns = [Column("language", text=True), Column("statements"), Column("accuracy", best="high")]
     columns += [Column("95% interval", text=True), Column("loss", decimals=3)]
     columns += [Column("majority", "without pictures"), Column("words only", "without pictures")]
-    rows: list[list[Cell]] = [
+    rows: list[list[Value]] = [
         [
             language_name(code),
             part["statements"],
@@ -29,7 +29,7 @@ def accuracy_table(evaluation: Mapping[str, Any]) -> Table:
         ]
         for code, part in languages.items()
     ]
-    foot: list[list[Cell]] = []
+    foot: list[list[Value]] = []
     if len(languages) > 1:
         mean = evaluation["mean"]
         words = [found["words"] for found in without.values()]
@@ -53,7 +53,7 @@ def confusion_table(evaluation: Mapping[str, Any]) -> Table:
     """How often statements of each label were judged to be of each, all languages together, in percent."""
     labels, counts = evaluation["labels"], evaluation["overall"]["confusion"]
     columns = [Column("truth", text=True), *(Column(label, "judged") for label in labels)]
-    rows: list[list[Cell]] = [
+    rows: list[list[Value]] = [
         [label, *(100 * count / max(1, sum(line)) for count in line)]
         for label, line in zip(labels, counts, strict=True)
     ]
@@ -70,8 +70,8 @@ def calibration_table(evaluation: Mapping[str, Any]) -> Table:
     if not without:
         columns = [*columns[:3], Column("calibration error"), Column("loss", decimals=3)]
 
-    def row(name: str, part: Mapping[str, Any], plain: Mapping[str, Any]) -> list[Cell]:
-        line: list[Cell] = [name, part["accuracy"], _sureness(part)]
+    def row(name: str, part: Mapping[str, Any], plain: Mapping[str, Any]) -> list[Value]:
+        line: list[Value] = [name, part["accuracy"], _sureness(part)]
         for key in ("calibration_error", "log_loss"):
             line += [plain[key], part[key]] if without else [part[key]]
         return line

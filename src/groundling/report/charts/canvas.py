@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil
 
+from groundling.report.charts.scales import Scale, shortened, text_width
 from groundling.report.escape import escape
-from groundling.report.scales import Scale, shortened, text_width
 
 # Okabe and Ito's order for colour-blind readers, darkened until each has a contrast of 3 : 1 on white.
 COLOURS = ("#0072b2", "#d55e00", "#00825c", "#b0488a", "#2488c8", "#a86f00", "#6a51a3", "#5f6b76")

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from groundling.evaluation.compute import full_precision
-from groundling.evaluation.consistency import Average, Combined, Learned, part_scores
+from groundling.evaluation.consistency.score import Average, Combined, Learned, part_scores
 from groundling.evaluation.scores import Score
 from groundling.progress import bar
 

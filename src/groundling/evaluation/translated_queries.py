@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.evaluation.opened import Opened, open_run
+from groundling.evaluation.loading import LoadedRun, load_run
 from groundling.evaluation.query_translations import find_translations
 
 ENOUGH = 0.9  # of a language's captions
@@ -24,18 +24,18 @@ def evaluate_translated(
     device: str = "auto",
     folds: int | None = None,
 ) -> dict[str, Any]:
-    """An evaluation, as of `evaluate_model`, of the captions of every language of the corpus translated to `target`.
+    """An evaluation, as of `evaluate_retrieval`, of the captions of every language, translated to `target`.
 
     Captions in `target` itself are asked as they are. What has no translation is left out; `untranslated` counts it by
     language. A language of which less than `ENOUGH` is translated is left out altogether: the fewer captions compete,
     the better a model looks. The run's folder is left as it is.
     """
-    opened = open_run(folder, corpus, data, device, every_language=True)
+    opened = load_run(folder, corpus, data, device, every_language=True)
     return ask_translated(opened, target, source, split, captions, data, folds)
 
 
 def ask_translated(
-    opened: Opened,
+    opened: LoadedRun,
     target: str,
     source: str,
     split: str = "test",

@@ -12,7 +12,7 @@ TABLE_KEYS = ("rows", "overlap", "like", "base")  # a YAML file with one of thes
 
 def builtin() -> dict[str, Path]:
     """Recipes that come with groundling: `emoji/demo` → its file."""
-    folder = Path(str(resources.files("groundling"))) / "recipes"
+    folder = Path(str(resources.files("groundling.recipes")))
     return {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.yaml"))}
 
 

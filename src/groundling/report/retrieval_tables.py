@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from groundling.report.formatted_table import Column, Table
 from groundling.report.languages import NAMES, language_name
-from groundling.report.numbers import Cell, Measured
-from groundling.report.table import Column, Table
+from groundling.report.numbers import Measured, Value
 
 DIRECTIONS = {"text_to_image": "text→image", "image_to_text": "image→text"}
 RECALLS = ("R@1", "R@5", "R@10")
@@ -17,9 +17,9 @@ def _number(part: Mapping[str, Any], key: str) -> float | None:
     return None if value is None else float(value)
 
 
-def _recalls(part: Mapping[str, Any]) -> list[Cell]:
+def _recalls(part: Mapping[str, Any]) -> list[Value]:
     """R@1, R@5, R@10 and median in both directions, then mR."""
-    cells: list[Cell] = []
+    cells: list[Value] = []
     for direction in DIRECTIONS:
         ranks = part.get(direction) or {}
         cells += [_number(ranks, key) for key in (*RECALLS, "median")]
@@ -55,7 +55,7 @@ def recall_table(evaluation: Mapping[str, Any]) -> Table:
     columns += [Column(key, group) for group in DIRECTIONS.values() for key in (*RECALLS, "median")]
     columns.append(Column("mR"))
 
-    def row(name: str, part: Mapping[str, Any], captions: int | None = None) -> list[Cell]:
+    def row(name: str, part: Mapping[str, Any], captions: int | None = None) -> list[Value]:
         return [name, *([captions] if counted else []), *_recalls(part)]
 
     rows = [row(language_name(code) or "all", part, part.get("captions")) for code, part in languages.items()]
@@ -111,9 +111,9 @@ def results_table(
             headings += [Column("ours", name, best, decimals), Column("published", name, best, decimals)]
         else:
             headings.append(Column(name, "", best, decimals))
-    rows: list[list[Cell]] = []
+    rows: list[list[Value]] = []
     for system in systems:
-        cells: list[Cell] = [system]
+        cells: list[Value] = [system]
         for column in columns:
             own = ours.get(system, {}).get(column)
             cells.append(own if own is None or isinstance(own, Measured) else float(own))

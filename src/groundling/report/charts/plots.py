@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import cos, radians, sin
 
-from groundling.report.canvas import (
+from groundling.report.charts.canvas import (
     FONT,
     Canvas,
     dash,
@@ -16,8 +16,7 @@ from groundling.report.canvas import (
     paint,
     shade,
 )
-from groundling.report.escape import escape
-from groundling.report.scales import (
+from groundling.report.charts.scales import (
     Scale,
     extent,
     shortened,
@@ -29,6 +28,7 @@ from groundling.report.scales import (
     ticks_inside_log,
     usable,
 )
+from groundling.report.escape import escape
 
 MARKED = 15  # series of up to this many points show each as a dot
 

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pets import corpus
 
-from groundling.corpus import twins
+from groundling.corpus import near_duplicates
 from groundling.corpus.leaks import leaks
 
 
 def find(features: np.ndarray, splits: str, threshold: float = 0.999, rows: list[int] | None = None) -> dict:
     named = np.array([f"p{row}" for row in range(len(splits.split()))])
     places = np.arange(len(named)) if rows is None else np.array(rows)
-    return twins.find(named, np.array(splits.split()), features, places, threshold)
+    return near_duplicates.find(named, np.array(splits.split()), features, places, threshold)
 
 
 def test_by_hand_the_closest_first() -> None:
@@ -103,11 +103,11 @@ def test_blocks_find_what_one_by_one_finds(seed: int) -> None:
         length = np.linalg.norm(one) * np.linalg.norm(two)
         return float(one @ two / length) if length > 0 else -1
 
-    before, twins._BLOCK = twins._BLOCK, 4
+    before, near_duplicates._BLOCK = near_duplicates._BLOCK, 4
     try:
         found = find(features, " ".join(splits))
     finally:
-        twins._BLOCK = before
+        near_duplicates._BLOCK = before
     train = [row for row in range(count) if splits[row] == "train"]
     for split in ("dev", "test"):
         leaking = {

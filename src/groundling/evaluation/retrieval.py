@@ -23,7 +23,7 @@ Vectors = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Evaluated:
+class RankedSplit:
     """Results with what they were made from, so that examples can be shown and queries compared one by one."""
 
     result: dict[str, Any]
@@ -56,9 +56,9 @@ class Evaluated:
             save_file(arrays, temporary)
 
 
-def evaluate_model(
+def evaluate_retrieval(
     model: Model, dataset: Dataset, split: str = "test", captions: str | None = None, folds: int | None = None
-) -> Evaluated:
+) -> RankedSplit:
     """Every language of the split: all its pictures are the gallery, its captions of that language the queries.
 
     `captions` is "first" or "all"; None leaves it to the recipe, then to the corpus. `folds` of the pictures, each a
@@ -71,7 +71,7 @@ def evaluate_model(
     vectors = model.encode_text(corpus.texts, corpus.languages.tolist())
     score = SCORES[model.system.similarity]
     result, by_language = measure(corpus, pictures, lambda code: vectors[corpus.languages == code], split, folds, score)
-    return Evaluated(result, by_language, corpus, pictures, vectors, folds, model.system.similarity)
+    return RankedSplit(result, by_language, corpus, pictures, vectors, folds, model.system.similarity)
 
 
 def measure(

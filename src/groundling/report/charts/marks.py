@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from groundling.report.canvas import FONT, Canvas, draw_x_axis, draw_y_axis, paint
+from groundling.report.charts.canvas import FONT, Canvas, draw_x_axis, draw_y_axis, paint
+from groundling.report.charts.scales import Scale, extent, shortened, text_width, tick_labels, ticks_around
 from groundling.report.escape import escape
-from groundling.report.scales import Scale, extent, shortened, text_width, tick_labels, ticks_around
 
 LABEL_HEIGHT, NEAR = FONT + 1, 40  # names nearer than this would be set on each other
 

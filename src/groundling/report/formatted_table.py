@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
 from groundling.report.escape import clean, escape, escape_markdown
-from groundling.report.numbers import Cell, rounded, shown, value_of
+from groundling.report.numbers import Value, rounded, shown, value_of
 
 if TYPE_CHECKING:
     import rich.console
@@ -46,16 +46,16 @@ class Table:
 
     title: str
     columns: Sequence[Column]
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[Value]]
     notes: Sequence[str] = ()
-    foot: Sequence[Sequence[Cell]] = ()
+    foot: Sequence[Sequence[Value]] = ()
 
     def __post_init__(self) -> None:
         for row in (*self.rows, *self.foot):
             if len(row) != len(self.columns):
                 raise ValueError(f"a row of {len(row)} cells under {len(self.columns)} columns: {row}")
 
-    def _texts(self, row: Sequence[Cell]) -> list[str]:
+    def _texts(self, row: Sequence[Value]) -> list[str]:
         return [clean(shown(cell, column.decimals)) for cell, column in zip(row, self.columns, strict=True)]
 
     def _bold(self) -> list[list[bool]]:
@@ -126,7 +126,7 @@ class Table:
         """A table with caption, scopes and groups, inside a box that scrolls sideways on a narrow screen."""
         kinds = [' class="text"' if column.text else "" for column in self.columns]
 
-        def line(row: Sequence[Cell], bold: list[bool]) -> str:
+        def line(row: Sequence[Value], bold: list[bool]) -> str:
             cells = []
             for index, (text, best) in enumerate(zip(self._texts(row), bold, strict=True)):
                 tag, scope = ("th", ' scope="row"') if index == 0 else ("td", "")

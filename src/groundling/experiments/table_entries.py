@@ -1,0 +1,89 @@
+"""The entries of a table of experiments: what is trained for it, and what is asked of each training."""
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from groundling.errors import UserError
+from groundling.experiments.question import Question
+from groundling.experiments.table_settings import TableSettings, check_claims, check_means, check_published, groups
+from groundling.settings import Recipe, check
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """One training: a row, a group of languages, a seed."""
+
+    row: str
+    group: tuple[str, ...]
+    recipe: Recipe
+    keeps_weights: bool = False
+    ask: Question | None = None
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """What the result goes by: the training, and what is asked of it."""
+        return self.folder if self.ask is None else f"{self.folder}/{self.ask.file}"
+
+    @property
+    def folder(self) -> str:
+        """Named by what is trained, not by the table: tables that share a training share its run."""
+        from groundling.systems import meaning  # knows torch, which a list of tables does not need
+
+        content = json.dumps(meaning(self.recipe), sort_keys=True)
+        return f"cells/{self.recipe.name}-{hashlib.sha256(content.encode()).hexdigest()[:10]}"
+
+
+def before(entry: TableEntry) -> TableEntry | None:
+    """The training that an entry starts from, where its recipe describes one (`before`). Its weights are kept."""
+    recipe = entry.recipe.before
+    if not isinstance(recipe, Recipe):
+        return None
+    group = tuple(recipe.corpus.languages or ())
+    named = recipe.model_copy(update={"name": f"before-{_name(recipe, group)}"})
+    return TableEntry("", group, named, keeps_weights=True)
+
+
+def table_entries(table: TableSettings, seeds: list[int] | None = None) -> Iterator[TableEntry]:
+    """All trainings of the table; the seeds of one entry stand together."""
+    names = [row.name for row in table.rows]
+    if len(set(names)) != len(names):
+        raise UserError(f"{table.title}: two rows have the same name")
+    check_means(table)
+    check_claims(table, names)
+    check_published(table)
+    for row in table.rows:
+        where, all_groups = f"{table.title}, {row.name}", groups(table, row)
+        for group in all_groups:
+            for seed in dict.fromkeys(seeds or table.seeds):
+                values = copy.deepcopy(table.base)
+                alone = table.one_language if len(group) == 1 else None
+                own = {"corpus.languages": list(group), "training.seed": seed}
+                for changes in (own, alone or {}, row.set, table.change, own):  # own again: a row may set whole groups
+                    for key, value in changes.items():
+                        if changes is table.change and key.startswith("before.") and values.get("before") is None:
+                            continue  # said to every row, and meant for those that start from another run
+                        assign(values, key, value, where)
+                recipe = check(Recipe, values, where)
+                named = recipe.model_copy(update={"name": _name(recipe, group), "title": ""})
+                ask = row.ask and row.ask.with_source(table.translations)
+                yield TableEntry(row.name, group, named, ask=ask, metrics=tuple(table.metrics))
+
+
+def _name(recipe: Recipe, group: tuple[str, ...]) -> str:
+    languages = "+".join(group) if len(group) <= 4 else f"{len(group)}-languages"
+    return f"{recipe.system.get('name', 'lessons')}-{languages}-seed{recipe.training.seed}"
+
+
+def assign(values: dict[str, Any], key: str, value: Any, where: str) -> None:
+    """values["a"]["b"] = value for the key "a.b"."""
+    *parents, last = key.split(".")
+    for parent in parents:
+        values = values.setdefault(parent, {})
+        if not isinstance(values, dict):
+            raise UserError(f'{where}: {key}: "{parent}" is a value, not a group of settings')
+    values[last] = value

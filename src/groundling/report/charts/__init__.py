@@ -1,0 +1,1 @@
+"""Charts as SVG text that stands in a page or alone."""
