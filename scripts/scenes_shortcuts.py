@@ -1,4 +1,4 @@
-"""How far one gets on the test statements of the scenes without putting things together: the numbers in docs/data/scenes.md.
+"""How far one gets on the test statements of scenes without putting things together: numbers in docs/data/scenes.md.
 
 picture only: always the most frequent label of the very picture (which nobody knows beforehand).
 what is seen: a table of the most frequent label, learnt on train, by the form of the statement, by which of the sizes,

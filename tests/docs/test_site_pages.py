@@ -52,6 +52,6 @@ def test_what_would_be_loaded_from_another_host_is_noticed(html: str) -> None:
 
 
 def test_links_for_readers_and_files_of_the_site_are_fine() -> None:
-    html = """<a href="https://example.org">x</a> <script src="assets/a.js"></script> <img src="data:image/png;base64,x">
+    html = """<a href="https://example.org">x</a> <script src="assets/a.js"></script> <img src="data:image/png,x">
     <link rel="canonical" href="https://example.org/"> <style>a { background: url(x.png) }</style>"""
     assert script("offline").external(html) == []

@@ -1,6 +1,6 @@
 """The embedded corpus: emoji by two artists, named in fifteen languages, drawn on this machine without a download.
 
-A *concept* is one emoji, whoever draws it. Its captions are its name and its keywords; docs/data/emoji.md has the counts.
+A *concept* is one emoji, whoever draws it. Its captions are its name and keywords; docs/data/emoji.md has the counts.
 """
 
 from pathlib import Path
