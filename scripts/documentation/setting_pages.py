@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from groundling import cookbook, corpus
+from groundling import corpus, recipes
 from groundling.settings import Recipe, Settings, read_yaml
 from groundling.systems import SYSTEMS
 
@@ -30,9 +30,9 @@ def page() -> str:
 def recipes_page() -> str:
     """The recipes, tables and corpora that have a name."""
     rows = []
-    for name, path in cookbook.builtin().items():
+    for name, path in recipes.builtin().items():
         values = read_yaml(path)
-        command = "reproduce" if cookbook.is_table(values) else "train"
+        command = "reproduce" if recipes.is_table(values) else "train"
         rows.append(f"| `groundling {command} {name}` | {_cell(str(values.get('title', '')))} |")
     corpora = [
         f"| `{name}` | {_cell(about)} | {f'`{needs}`' if needs else ''} |" for name, about, needs in corpus.names()
