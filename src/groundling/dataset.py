@@ -31,6 +31,9 @@ class Dataset:
     data: Path | None = None
     unknown_backbone: bool = False
 
+    def __repr__(self) -> str:
+        return f"Dataset of {self.corpus!r}, each picture with {' × '.join(map(str, self.features.shape[1:]))} features"
+
     def split(self, name: str) -> "Dataset":
         return replace(self, corpus=self.corpus.split(name), features=self.features[self.corpus.splits == name])
 

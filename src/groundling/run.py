@@ -15,6 +15,10 @@ class Run:
 
     folder: Path
 
+    def __fspath__(self) -> str:
+        """A run can be given wherever the folder of one is asked for."""
+        return str(self.folder)
+
     @property
     def recipe_file(self) -> Path:
         return self.folder / "recipe.json"

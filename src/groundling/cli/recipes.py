@@ -1,32 +1,23 @@
 """groundling recipes, and the recipe that a command line asks for."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from groundling.cli.output import AsJson, print_json, print_words
 from groundling.errors import UserError
 from groundling.recipes import builtin, find, is_table
-from groundling.settings import Recipe, check, override, read_yaml
+from groundling.recipes import resolve as by_name
+from groundling.settings import Recipe, read_yaml
 
 
 def resolve(name: str | None, corpus: str | None, system: str | None, assignments: list[str]) -> Recipe:
     """The recipe by name or file, changed by what stands on the command line."""
     if name is None and corpus is None:
         raise UserError("name a recipe (`groundling recipes` lists them) or a corpus with --corpus")
-    values: dict[str, Any] = read_yaml(find(name)) if name else {}
-    if is_table(values):
-        raise UserError(f"{name} is a table of recipes; run it with `groundling reproduce {name}`")
-    if corpus is not None:
-        values["corpus"] = {**_group(values, "corpus"), "name": corpus}
-    if system is not None:
-        values["system"] = {"name": system}
-    return check(Recipe, override(values, assignments), name or "settings")
-
-
-def _group(values: dict[str, Any], key: str) -> dict[str, Any]:
-    group = values.get(key)
-    return group if isinstance(group, dict) else {}
+    named = {"corpus": corpus, "system": system}
+    changes = {key: {"name": value} for key, value in named.items() if value is not None}
+    return by_name(name, changes, assignments)
 
 
 def recipes(

@@ -30,15 +30,11 @@ def train(
     Examples: `groundling train emoji/demo`, `groundling train --corpus my-corpus --system lessons --out runs/mine`,
     `groundling train --resume runs/mine`.
     """
+    from groundling.api import train_recipe
     from groundling.cli.recipes import resolve
-    from groundling.dataset import Dataset
-    from groundling.devices import pick_device
     from groundling.errors import UserError
     from groundling.files import read_json
     from groundling.run import Run
-    from groundling.systems import of
-    from groundling.training import train as run_training
-    from groundling.training.before import train_before
 
     if resume is not None:
         if recipe or corpus or system or assign or out:
@@ -49,12 +45,7 @@ def train(
     else:
         chosen = resolve(recipe, corpus, system, assign or [])
         folder = out or Path("runs") / chosen.name
-    of(chosen)  # a wrong setting or device is told before minutes of features, not after
-    pick_device(device)
-    dataset = Dataset.load(chosen.corpus, chosen.features, data)
-    warn_of_skipped(dataset.skipped)
-    before = train_before(chosen, folder, data, device)
-    run = run_training(chosen, dataset, folder, resume=resume is not None, device=device, before=before)
+    run = train_recipe(chosen, folder, data, device, resume=resume is not None, warn=warn_of_skipped)
     facts = {"run": str(run.folder), **read_json(run.facts_file)}
     if as_json:
         return print_json(facts)

@@ -4,6 +4,7 @@ A corpus does not know which files it came from; `formats/` and `builtin/` make 
 """
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -65,9 +66,36 @@ class Corpus:
         if about is not None and len(about) and not (about.min() >= 0 and about.max() < len(self.pictures)):
             raise ValueError("a statement's owner is not a row of pictures")
 
+    @staticmethod
+    def load(name: str | Path, data: Path | None = None) -> "Corpus":
+        """The corpus of this name, in this folder, or in this table (see `groundling.corpus.load`)."""
+        from groundling.corpus.catalogue import load
+
+        return load(str(name), data)
+
+    @staticmethod
+    def of(rows: Iterable[Mapping[str, Any]], pictures: str | Path, name: str = "captions") -> "Corpus":
+        """Captions that a program has: rows as a table of captions has them, of files below the folder `pictures`.
+
+        >>> rows = [{"picture": "dog.jpg", "language": "en", "text": "A dog on the beach.", "split": "train"}]
+        >>> Corpus.of(rows, "photos")  # doctest: +SKIP
+        Corpus captions: 1 picture (train 1), 1 caption (en 1)
+        """
+        from groundling.corpus.formats.caption_table import from_rows
+
+        return from_rows(rows, Path(pictures), name)
+
     def __len__(self) -> int:
         """The number of captions."""
         return len(self.texts)
+
+    def __repr__(self) -> str:
+        splits = {name: int((self.splits == name).sum()) for name in SPLITS}
+        languages = Counter(self.languages.tolist())
+        parts = [_counted(len(self.pictures), "picture", splits), _counted(len(self), "caption", dict(languages))]
+        if self.statements is not None:
+            parts.append(_counted(len(self.statements), "statement", {}))
+        return f"Corpus {self.name}: {', '.join(parts)}"
 
     def all_languages(self) -> list[str]:
         """Language codes, the one with most captions first; ties by name."""
@@ -158,3 +186,9 @@ class Corpus:
                 **{x: int((languages == x).sum()) for x in self.all_languages()},
             }
         return table
+
+
+def _counted(number: int, what: str, of: dict[str, int]) -> str:
+    """ "3 pictures (train 2, test 1)", the largest part first."""
+    inside = ", ".join(f"{name} {count:,}" for name, count in sorted(of.items(), key=lambda part: -part[1]) if count)
+    return f"{number:,} {what}{'' if number == 1 else 's'}{f' ({inside})' if inside else ''}"

@@ -1,11 +1,12 @@
 """Recipes and tables that come with groundling, by name, and those of your own, by file."""
 
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from groundling.errors import UserError, did_you_mean
-from groundling.settings import merged, read_yaml
+from groundling.settings import Recipe, check, merged, override, read_yaml
 
 TABLE_KEYS = ("rows", "overlap", "like", "base")  # a YAML file with one of these is a table; all others are recipes
 
@@ -24,6 +25,19 @@ def find(name: str) -> Path:
     if name not in known:
         raise UserError(f'no recipe is called "{name}"{did_you_mean(name, known)}')
     return known[name]
+
+
+def resolve(name: str | None, changes: Mapping[str, Any], assignments: Sequence[str] = ()) -> Recipe:
+    """A recipe by name or file, or (None) one of defaults, changed by groups of settings and by `--set`'s assignments.
+
+    A system that is named has the settings given with it, and none of the recipe's.
+    """
+    values = read_yaml(find(name)) if name is not None else {}
+    if is_table(values):
+        raise UserError(f"{name} is a table of recipes; run it with `groundling reproduce {name}`")
+    if "name" in changes.get("system", {}):
+        values.pop("system", None)
+    return check(Recipe, override(merged(values, dict(changes)), list(assignments)), name or "settings")
 
 
 def is_table(values: dict[str, Any]) -> bool:

@@ -71,6 +71,10 @@ class Index:
     def __len__(self) -> int:
         return len(self.entries)
 
+    def __repr__(self) -> str:
+        model = self.manifest.model
+        return f"Index {self.folder}: {len(self):,} {self.manifest.kind}, {model.dimensions} dimensions ({model.name})"
+
     @cached_property
     def encoder(self) -> Encoder:
         """The model that the index was built with; another is an error."""

@@ -6,6 +6,7 @@ a label is not a caption but a statement; what it shares with its translations i
 
 import hashlib
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,19 @@ def read(path: Path, strict: bool = False, check_pictures: bool = True) -> tuple
         skipped = {"rows": report.bad_rows, "pictures": report.bad_pictures, "captions": report.lost_captions}
         corpus = replace(corpus, info={**corpus.info, "skipped": skipped})
     return corpus, report
+
+
+def from_rows(rows: Iterable[Mapping[str, Any]], root: Path, name: str) -> Corpus:
+    """Rows that a program has, of pictures below `root`; the first bad one is an error that tells its number."""
+    report = Report()
+    collector = _Collector(name, root.expanduser().resolve(), report)
+    for number, fields in enumerate(rows, start=1):
+        collector.add("row", Row(number, dict(fields)))
+    if report.problems:
+        raise UserError(report.problems[0])
+    if not len(collector.builder):
+        raise UserError(f"{name}: no rows, and so no captions")
+    return collector.corpus({})
 
 
 def hashed_split(picture: str) -> str:

@@ -1,0 +1,160 @@
+"""Training, evaluation and teaching from Python, each in a line; what the commands of the same names do.
+
+>>> import groundling
+>>> run = groundling.train(corpus="my-corpus", system="bag", out="runs/mine")  # doctest: +SKIP
+>>> groundling.evaluate(run)["mean"]["mR"]  # doctest: +SKIP
+>>> groundling.Model.load(run).encode_text(["ein Hund am Strand"], "de")  # doctest: +SKIP
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from groundling import progress, systems
+from groundling.corpus import Corpus, save
+from groundling.dataset import Dataset
+from groundling.devices import pick_device
+from groundling.errors import UserError
+from groundling.files import write_text
+from groundling.recipes import resolve
+from groundling.report.run_report import evaluate_run
+from groundling.run import Run
+from groundling.settings import Recipe
+from groundling.training.before import train_before
+from groundling.training.loop import train as run_training
+from groundling.training.teaching import Lesson
+from groundling.training.teaching import teach as run_lesson
+
+AnyPath = str | os.PathLike[str]
+
+
+def train(
+    recipe: AnyPath | None = None,
+    *,
+    corpus: AnyPath | Corpus | Mapping[str, Any] | None = None,
+    system: str | Mapping[str, Any] | None = None,
+    out: AnyPath | None = None,
+    data: AnyPath | None = None,
+    device: str = "auto",
+    resume: bool = False,
+    show_progress: bool = True,
+    **settings: Mapping[str, Any],
+) -> Run:
+    """Train a model; the run that is returned can be given wherever the folder of a run is asked for.
+
+    Args:
+        recipe: a recipe by name (`groundling recipes`) or a YAML file; without one, say `corpus` and `system`.
+        corpus: a corpus by name, a corpus folder, a table of captions, or a `Corpus`, which is saved beside the run;
+            with settings of its own, `{"name": "f8k7", "languages": ["en", "de"]}`.
+        system: the system to train, by its name, or with settings of its own, `{"name": "lessons", "margin": 0.1}`.
+        out: the folder of the run; runs/NAME when left out.
+        data: the folder that holds published data sets.
+        device: auto, cpu, cuda or cuda:0.
+        resume: go on with a training in `out` that was cut off, to the same end.
+        show_progress: say on standard error how far it is.
+        settings: groups of settings as recipes have them: `training={"maximum_steps": 500}, features={"size": 128}`.
+    """
+    folder = None if out is None else Path(out)
+    changes: dict[str, Any] = {key: dict(value) for key, value in settings.items()}
+    if isinstance(corpus, Corpus):
+        folder = folder or Path("runs") / corpus.name
+        beside = folder.with_name(f"{folder.name}-corpus").absolute()
+        save(corpus, beside)
+        corpus = beside
+    for key, value in (("corpus", corpus), ("system", system)):
+        if value is not None:
+            changes[key] = dict(value) if isinstance(value, Mapping) else {"name": os.fspath(value)}
+    if recipe is None and corpus is None:
+        raise UserError("name a recipe or a corpus to train on")
+    chosen = resolve(None if recipe is None else os.fspath(recipe), changes)
+    progress.show(show_progress)
+    where = None if data is None else Path(data)
+    return train_recipe(chosen, folder or Path("runs") / chosen.name, where, device, resume)
+
+
+def train_recipe(
+    recipe: Recipe,
+    folder: Path,
+    data: Path | None = None,
+    device: str = "auto",
+    resume: bool = False,
+    warn: Callable[[Sequence[str]], None] | None = None,
+) -> Run:
+    """A recipe from its files to a finished run. `warn` is told the pictures that cannot be read and are left out."""
+    systems.of(recipe)  # a wrong setting or device is told before minutes of features, not after
+    pick_device(device)
+    dataset = Dataset.load(recipe.corpus, recipe.features, data)
+    (warn or _warn)(dataset.skipped)
+    before = train_before(recipe, folder, data, device)
+    return run_training(recipe, dataset, folder, resume=resume, device=device, before=before)
+
+
+def _warn(skipped: Sequence[str]) -> None:
+    if skipped:
+        print(f"groundling: {len(skipped)} pictures cannot be read and are left out ({skipped[0]} …)", file=sys.stderr)
+
+
+def evaluate(
+    run: AnyPath,
+    corpus: AnyPath | None = None,
+    *,
+    split: str = "test",
+    data: AnyPath | None = None,
+    device: str = "auto",
+) -> dict[str, Any]:
+    """Recalls of a run by language, or the accuracy of one that judges statements; as `groundling evaluate --json`.
+
+    On the run's own corpus and test split, also leaves evaluation.json, report.html and report.md in its folder.
+
+    Args:
+        run: a run, or its folder.
+        corpus: another corpus than the run's own.
+        split: train, dev or test.
+        data: the folder that holds published data sets.
+        device: auto, cpu, cuda or cuda:0.
+    """
+    name, where = None if corpus is None else os.fspath(corpus), None if data is None else Path(data)
+    return evaluate_run(Path(run), split, corpus=name, data=where, device=device)[0]
+
+
+def teach(
+    run: AnyPath,
+    language: str,
+    pairs: AnyPath | Iterable[tuple[str, str]],
+    out: AnyPath | None = None,
+    *,
+    known: str | None = None,
+    data: AnyPath | None = None,
+    device: str = "auto",
+    resume: bool = False,
+    show_progress: bool = True,
+    **options: Any,
+) -> Run:
+    """Add a language to a trained model from pairs of sentences; the languages that it knows stay as they are.
+
+    What the model could do with the language before and after is in taught.json of the new run.
+
+    Args:
+        run: the run that teaches, or its folder.
+        language: the code of the new language.
+        pairs: (known sentence, the same in the new language); or a .tsv file of them, or "corpus:NAME".
+        out: the folder of the new run; RUN+LANGUAGE when left out.
+        known: the language of the known sentences, where the file does not say it and the run knows several.
+        data: the folder that holds published data sets.
+        device: auto, cpu, cuda or cuda:0.
+        resume: go on with a teaching in `out` that was cut off.
+        show_progress: say on standard error how far it is.
+        options: student, steps, batch_size, learning_rate and what else a `training.teaching.Lesson` has.
+    """
+    teacher = Path(run)
+    folder = teacher.with_name(f"{teacher.name}+{language}") if out is None else Path(out)
+    if not isinstance(pairs, str | os.PathLike):
+        lines = ("\t".join(" ".join(side.split()) for side in pair) for pair in pairs)
+        pairs = folder.with_name(f"{folder.name}-pairs.tsv")
+        write_text(pairs, "".join(f"{line}\n" for line in lines))
+    progress.show(show_progress)
+    lesson = Lesson(teacher, language, os.fspath(pairs), known, **options)
+    run_lesson(lesson, folder, None if data is None else Path(data), device, resume)
+    return Run(folder)
