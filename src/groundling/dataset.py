@@ -1,5 +1,6 @@
 """The corpus and the features that a recipe names, loaded and matched row by row."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,6 +22,8 @@ class Dataset:
         whole: the corpus before languages, pictures and captions were chosen from it: text that word vectors may be
             learned from. None where nothing was chosen.
         data: the folder that files named in settings may lie below.
+        views: [pictures, views, dim] float16, where there are features of several views of each picture (`features`
+            are then their mean).
         unknown_backbone: the features came with the corpus, and the settings do not say which backbone made them.
     """
 
@@ -30,12 +33,17 @@ class Dataset:
     whole: Corpus | None = None
     data: Path | None = None
     unknown_backbone: bool = False
+    views: npt.NDArray[np.float16] | None = None
 
     def __repr__(self) -> str:
         return f"Dataset of {self.corpus!r}, each picture with {' × '.join(map(str, self.features.shape[1:]))} features"
 
     def split(self, name: str) -> "Dataset":
-        return replace(self, corpus=self.corpus.split(name), features=self.features[self.corpus.splits == name])
+        return self._keep(self.corpus.split(name), self.corpus.splits == name)
+
+    def _keep(self, corpus: Corpus, rows: npt.NDArray[np.bool_]) -> "Dataset":
+        views = None if self.views is None else self.views[rows]
+        return replace(self, corpus=corpus, features=self.features[rows], views=views)
 
     def only(self, languages: list[str]) -> "Dataset":
         """Captions in these languages; an unknown one is an error."""
@@ -57,19 +65,35 @@ class Dataset:
 
     def having(self, corpus: Corpus) -> "Dataset":
         """The same features for a corpus of some of these pictures."""
-        return replace(self, corpus=corpus, features=self.features[np.isin(self.corpus.pictures, corpus.pictures)])
+        return self._keep(corpus, np.isin(self.corpus.pictures, corpus.pictures))
 
     def judged(self) -> "Dataset":
         """The same with statements in the place of captions (see `Corpus.judged`)."""
         return replace(self, corpus=self.corpus.judged())
 
     @staticmethod
-    def load(corpus: CorpusSettings, features: FeatureSettings, data: Path | None = None) -> "Dataset":
+    def load(
+        corpus: CorpusSettings,
+        features: FeatureSettings,
+        data: Path | None = None,
+        splits: Collection[str] | None = None,
+    ) -> "Dataset":
+        """What settings name; with `splits` only pictures of these, so that no others need be looked at."""
         loaded = load_corpus(corpus, data)
+        if splits is not None:
+            loaded = loaded.keep_pictures(np.isin(loaded.splits, list(splits)))
         vectors, usable = corpus_features(loaded, features)
         skipped = tuple(loaded.pictures[~usable].tolist())
         unknown = comes_with_features(loaded, features) and features == FeatureSettings()
-        dataset = Dataset(loaded.keep_pictures(usable), vectors[usable], skipped, data=data, unknown_backbone=unknown)
+        views, vectors = (vectors[usable], vectors[usable]) if vectors.ndim == 3 else (None, vectors[usable])
+        dataset = Dataset(
+            loaded.keep_pictures(usable),
+            vectors if views is None else views.mean(axis=1),
+            skipped,
+            data=data,
+            unknown_backbone=unknown,
+            views=None if views is None else views.astype(np.float16),
+        )
         return dataset.under(corpus)
 
 

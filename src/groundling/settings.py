@@ -44,6 +44,16 @@ class FeatureSettings(Settings):
     crops: Literal[1, 10] = Field(
         1, description="10: average the features of the four corners, the centre and their mirror images"
     )
+    views: int = Field(
+        1,
+        ge=1,
+        le=64,
+        description="features of so many parts of each picture (centre, whole, both ends, then random ones): a system "
+        "that can trains on one at random in each step; elsewhere their mean is taken",
+    )
+    weights: str | None = Field(
+        None, description="the run whose tuned picture network is looked through, instead of the published weights"
+    )
     grid: int = Field(1, ge=1, le=8, description="features of each cell of a grid of so many rows and columns")
     stage: int | None = Field(
         None,

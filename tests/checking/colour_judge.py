@@ -56,7 +56,7 @@ class Eyes:
     def __init__(self) -> None:
         self.looked = 0
 
-    def load(self, size: int | None, view: View) -> Backbone:
+    def load(self, size: int | None, view: View, tuned: object = None, trainable: bool = False) -> Backbone:
         def network(pictures: Tensor) -> Tensor:
             self.looked += len(pictures)
             return pictures.mean(dim=(2, 3))

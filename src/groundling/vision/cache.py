@@ -6,6 +6,7 @@ the shard in hand, and the next one carries on from there. Renamed, moved and du
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +28,10 @@ VERSION = 1  # raise it when the same settings give other features: what is cach
 
 @dataclass(frozen=True)
 class Features:
-    """`vectors` float32 [n, dim], one row per path; rows in `failed` (row, reason) could not be read and are zero."""
+    """`vectors` float32 [n, dim], one row per path, or [n, views · dim] where there are several views of each picture.
+
+    Rows in `failed` (row, reason) could not be read and are zero.
+    """
 
     vectors: shards.Vectors
     failed: list[tuple[int, str]]
@@ -50,7 +54,7 @@ def extract(
     backbone: Backbone,
     preprocessing: Preprocessing | None = None,
     batch: int = 64,
-    threads: int = 2,
+    threads: int | None = None,
     folder: Path | None = None,
     strict: bool = False,
 ) -> Features:
@@ -61,7 +65,7 @@ def extract(
         backbone: what computes the features.
         preprocessing: by default the backbone's own, without mirror images.
         batch: pictures given to the backbone at once.
-        threads: how many decode pictures.
+        threads: how many decode pictures; as many as there are cores when left out.
         folder: where features are kept; by default `features` in the cache folder.
         strict: raise UserError for a file that is not a readable picture, rather than list it in `failed`.
     """
@@ -69,17 +73,18 @@ def extract(
     if preprocessing.size != backbone.size:
         raise ValueError(f"pictures of size {preprocessing.size} for a backbone of size {backbone.size}")
     place = features_folder(backbone, preprocessing, folder)
-    vectors = np.zeros((len(paths), backbone.dim), dtype=np.float32)
-    with ThreadPoolExecutor(threads) as pool, cancelled_on_error(pool):
+    dim = preprocessing.views * backbone.dim
+    vectors = np.zeros((len(paths), dim), dtype=np.float32)
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool, cancelled_on_error(pool):
         rows, failed = rows_by_content(paths, pool)
         if strict:
             refuse(paths, failed)  # before hours of work
-        todo = _fill_from_cache(vectors, rows, place, backbone.dim)
+        todo = _fill_from_cache(vectors, rows, place, dim)
         if todo:
             with writable(place, "features"):
                 write_json(place / "settings.json", _settings(backbone, preprocessing))
         with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress, _Shard(place) as shard:
-            at_once = max(1, batch // (5 if preprocessing.crops == 10 else 1))
+            at_once = max(1, batch // (5 if preprocessing.crops == 10 else preprocessing.views))
             pictures = decoded(paths, todo, preprocessing.pixels, failed, pool, limit=2 * at_once)
             for keys, pixels in _batches(pictures, at_once):
                 features = _encode(backbone, pixels, preprocessing)
@@ -105,7 +110,8 @@ def _fill_from_cache(
 
 
 def _encode(backbone: Backbone, pixels: list[Pixels], preprocessing: Preprocessing) -> shards.Vectors:
-    features = backbone.features(pixels, preprocessing).numpy()
+    look = backbone.features if preprocessing.views == 1 else backbone.each
+    features: shards.Vectors = look(pixels, preprocessing).flatten(1).numpy()
     if not np.isfinite(features).all():
         raise ValueError(f"{backbone.name} gave features that are not finite")
     return features

@@ -18,27 +18,49 @@ if TYPE_CHECKING:
 
 
 def corpus_features(corpus: Corpus, settings: FeatureSettings, strict: bool = False) -> tuple[Vectors, Mask]:
-    """Features of a corpus and a mask of the pictures that have them.
+    """Features [pictures, dim] of a corpus, or [pictures, views, dim], and a mask of the pictures that have them.
 
-    From the array that the settings name; else from the array that came with the corpus, where it has no picture files;
-    else computed by the backbone and cached.
+    From the array that the settings name; else those that a run with a tuned network keeps of its own pictures; else
+    from the array that came with the corpus, where it has no picture files; else computed by the backbone and cached.
     """
     if (settings.array is None) != (settings.names is None):
         raise UserError("features.array and features.names go together: the array, and the list of its pictures")
     if settings.array is not None and settings.names is not None:
         return features_for(corpus, precomputed=(Path(settings.array), Path(settings.names)))
+    if settings.weights is not None and (found := _kept(corpus, Path(settings.weights))) is not None:
+        return found
     if comes_with_features(corpus, settings):
         given = corpus.info["features"]
         return features_for(corpus, precomputed=(Path(given["array"]), Path(given["names"])))
     if corpus.root is None:
         return features_for(corpus)  # says what is missing
     backbone = backbone_of(settings)
-    return features_for(corpus, backbone=backbone, preprocessing=preprocessing_of(settings, backbone), strict=strict)
+    cut = preprocessing_of(settings, backbone)
+    vectors, usable = features_for(corpus, backbone=backbone, preprocessing=cut, strict=strict)
+    return (vectors.reshape(len(vectors), cut.views, -1) if cut.views > 1 else vectors), usable
+
+
+def _kept(corpus: Corpus, weights: Path) -> tuple[Vectors, Mask] | None:
+    """What lies beside a tuned network's weights: all of it, or as much as there is where there are no files to look at.
+
+    None where the pictures must be looked at.
+    """
+    from groundling.vision import tuned
+
+    kept = tuned.kept_beside(weights)
+    if kept is None:
+        return None
+    rows = kept.rows(corpus.name, corpus.pictures.tolist())
+    there = rows >= 0
+    if not there.any() or (corpus.root is not None and not there.all()):
+        return None
+    return kept.features[rows].astype(np.float32), there
 
 
 def comes_with_features(corpus: Corpus, settings: FeatureSettings) -> bool:
     """Whether its features are an array that lies beside it, whatever backbone the settings name."""
-    return settings.array is None and corpus.root is None and bool(corpus.info.get("features"))
+    beside = corpus.root is None and bool(corpus.info.get("features"))
+    return settings.array is None and settings.weights is None and beside
 
 
 def array_rows(corpus: Corpus, pair: tuple[Path, Path] | None) -> tuple[Array | None, Integers | None]:
@@ -79,19 +101,23 @@ def file_features(paths: list[Path], settings: FeatureSettings | None) -> Vector
 
     settings = check_looks(settings)
     backbone = backbone_of(settings)
-    return extract(paths, backbone, preprocessing_of(settings, backbone), strict=True).vectors
+    vectors = extract(paths, backbone, preprocessing_of(settings, backbone), strict=True).vectors
+    return vectors.reshape(len(paths), settings.views, backbone.dim).mean(axis=1) if settings.views > 1 else vectors
 
 
 def backbone_of(settings: FeatureSettings) -> "Backbone":
-    """The backbone that a recipe names, and what is seen of its maps."""
-    from groundling.vision import backbones
+    """The backbone that a recipe names, and what is seen of its maps; on a GPU, where there is one."""
+    from groundling.devices import pick_device
+    from groundling.vision import backbones, tuned
     from groundling.vision.view import View
 
     if settings.grid > 1 and (settings.mirror or settings.crops == 10 or settings.projected):
         raise UserError(
             "features.grid: the cells of a picture cannot be averaged over mirror images or crops, nor projected"
         )
-    return backbones.get(settings.backbone, settings.size, View(settings.grid, settings.stage, settings.projected))
+    view = View(settings.grid, settings.stage, settings.projected)
+    weights = None if settings.weights is None else tuned.read(Path(settings.weights))
+    return backbones.get(settings.backbone, settings.size, view, weights).to(pick_device())
 
 
 def preprocessing_of(settings: FeatureSettings, backbone: "Backbone") -> "Preprocessing":
@@ -104,6 +130,11 @@ def preprocessing_of(settings: FeatureSettings, backbone: "Backbone") -> "Prepro
             raise UserError("ten crops are not cut out of the whole picture; leave out --whole (features.crop: false)")
         resize = own.resize if own.resize > own.size else 0  # the usual border where the network has none of its own
         return Preprocessing(own.size, resize, crops=10, resample=own.resample)
+    if settings.views > 1:
+        if settings.mirror or not settings.crop or settings.grid > 1:
+            raise UserError("features.views: leave out features.mirror, features.grid and features.crop: false with it")
+        resize = own.resize if own.resize > own.size else 0
+        return Preprocessing(own.size, resize, resample=own.resample, views=settings.views)
     if not settings.crop:
         return Preprocessing(own.size, own.size, settings.mirror, resample=own.resample)
     return replace(own, mirror=settings.mirror)

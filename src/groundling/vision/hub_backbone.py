@@ -6,18 +6,19 @@ its class token. Pictures are cut and normalised as the network's own preprocess
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from groundling import hub
 from groundling.errors import UserError
 from groundling.vision.backbones import NOTHING_SPECIAL, Backbone
 from groundling.vision.preprocessing import CROP, Preprocessing
+from groundling.vision.tuned import Weights
 from groundling.vision.view import View, on_grid
 
 PREPROCESSOR = "preprocessor_config.json"
@@ -26,7 +27,13 @@ RESAMPLE = {2: "bilinear", 3: "bicubic"}
 WHOLE = 384  # from this size on ConvNeXt and ResNet squeeze the whole picture into the square
 
 
-def load(name: str, size: int | None, view: View = NOTHING_SPECIAL) -> Backbone:
+def load(
+    name: str,
+    size: int | None,
+    view: View = NOTHING_SPECIAL,
+    tuned: Weights | None = None,
+    trainable: bool = False,
+) -> Backbone:
     """The network called `hf:NAME`: a folder, or a repository of the hub."""
     folder = hub.model_folder(name.removeprefix("hf:"), FILES, "backbone")
     cut, mean, std = read_preprocessor(folder / PREPROCESSOR)
@@ -35,9 +42,11 @@ def load(name: str, size: int | None, view: View = NOTHING_SPECIAL) -> Backbone:
     if view.stage is not None:
         raise UserError(f"{name}: features.stage is for EfficientNet-Lite; leave it out")
     model, projection = _load_model(folder, name)
-    network = average_pooled(model, own_size=_own_size(model.config), size=cut.size, name=name, grid=view.grid)
+    network: nn.Module = AveragePooled(model, _own_size(model.config), cut.size, name, view.grid)
     if view.projected:
-        network = projected(model, projection, cut.size, name)
+        network = Projected(model, projection, cut.size, name)
+    if tuned is not None:
+        tuned.into(network, name)
     with torch.inference_mode():
         try:
             dim = network(torch.zeros(1, 3, cut.size, cut.size)).shape[1]
@@ -46,7 +55,8 @@ def load(name: str, size: int | None, view: View = NOTHING_SPECIAL) -> Backbone:
     # The same weights have the same features wherever they lie: the name of the cache's folder has no path in it.
     asked = Path(name.removeprefix("hf:")).expanduser()
     short = f"hf:{asked.resolve().name if asked.is_dir() else asked.name}"
-    return Backbone(short, dim, cut.size, network, mean, std, hub.fingerprint(folder, FILES), cut, view)
+    fingerprint = hub.fingerprint(folder, FILES) if tuned is None else tuned.fingerprint
+    return Backbone(short, dim, cut.size, network.requires_grad_(trainable), mean, std, fingerprint, cut, view)
 
 
 def read_preprocessor(path: Path) -> tuple[Preprocessing, tuple[float, float, float], tuple[float, float, float]]:
@@ -97,42 +107,49 @@ def resized(cut: Preprocessing, size: int) -> Preprocessing:
     )
 
 
-def projected(model: Any, projection: Any, size: int, name: str) -> Callable[[Tensor], Tensor]:
+class Projected(nn.Module):
     """Normalised pictures [B, 3, size, size] → the vectors [B, dim] that are compared with those of text."""
-    if projection is None:
-        raise UserError(f"{name}: has no vectors to compare with text; leave out features.projected")
-    if size != _own_size(model.config):
-        raise UserError(f"{name}: with features.projected pictures have its own size, {_own_size(model.config)} pixels")
 
-    def network(pictures: Tensor) -> Tensor:
-        vectors: Tensor = projection(model(pixel_values=pictures).pooler_output)
+    def __init__(self, model: Any, projection: Any, size: int, name: str) -> None:
+        super().__init__()
+        if projection is None:
+            raise UserError(f"{name}: has no vectors to compare with text; leave out features.projected")
+        own = _own_size(model.config)
+        if size != own:
+            raise UserError(f"{name}: with features.projected pictures have its own size, {own} pixels")
+        self.model, self.projection = model, projection
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        vectors: Tensor = self.projection(self.model(pixel_values=pictures).pooler_output)
         return vectors
 
-    return network
 
-
-def average_pooled(model: Any, own_size: int | None, size: int, name: str, grid: int = 1) -> Callable[[Tensor], Tensor]:
+class AveragePooled(nn.Module):
     """Normalised pictures [B, 3, size, size] → features [B, dim], or [B, grid · grid · dim] of the cells of a grid."""
-    patch = getattr(model.config, "patch_size", None)
-    options = {}
-    if isinstance(patch, int) and own_size is not None and size != own_size:
-        if size % patch:
-            raise UserError(f"{name}: pictures of {size} pixels do not divide into patches of {patch}")
-        options = {"interpolate_pos_encoding": True}
 
-    def network(pictures: Tensor) -> Tensor:
-        states = model(pixel_values=pictures, **options).last_hidden_state
+    def __init__(self, model: Any, own_size: int | None, size: int, name: str, grid: int = 1) -> None:
+        super().__init__()
+        patch = getattr(model.config, "patch_size", None)
+        self.patch = patch if isinstance(patch, int) else None
+        self.options = {}
+        if self.patch is not None and own_size is not None and size != own_size:
+            if size % self.patch:
+                raise UserError(f"{name}: pictures of {size} pixels do not divide into patches of {self.patch}")
+            self.options = {"interpolate_pos_encoding": True}
+        self.model, self.size, self.name, self.grid = model, size, name, grid
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        states: Tensor = self.model(pixel_values=pictures, **self.options).last_hidden_state
         if states.ndim == 4:  # [B, dim, height, width]
-            return states.mean(dim=(2, 3)) if grid == 1 else on_grid(states, grid)
-        if isinstance(patch, int):  # the class token and others come before the patches
-            states = states[:, -((size // patch) ** 2) :]
-            if grid > 1:
-                return on_grid(states.transpose(1, 2).unflatten(2, (size // patch, size // patch)), grid)
-        if grid > 1:
-            raise UserError(f"{name}: its patches have no place in the picture; leave out features.grid")
+            return states.mean(dim=(2, 3)) if self.grid == 1 else on_grid(states, self.grid)
+        if self.patch is not None:  # the class token and others come before the patches
+            side = self.size // self.patch
+            states = states[:, -(side**2) :]
+            if self.grid > 1:
+                return on_grid(states.transpose(1, 2).unflatten(2, (side, side)), self.grid)
+        if self.grid > 1:
+            raise UserError(f"{self.name}: its patches have no place in the picture; leave out features.grid")
         return states.mean(dim=1)
-
-    return network
 
 
 def _own_size(config: Any) -> int | None:

@@ -5,6 +5,7 @@ usual for ImageNet networks; or five squares, the corners and the centre, whose 
 their mirror images ("ten crops"). Colours are normalised by the backbone, which knows what it was trained with.
 """
 
+import hashlib
 import io
 import math
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ from groundling.errors import UserError
 Pixels = npt.NDArray[np.uint8]
 
 CROP = 0.875  # the share of the short side that is kept when `resize` is not given: 224 of 256, 260 of 297
+
+VIEW_AREA = (0.3, 1.0)  # of a random view, as a share of the picture
 
 
 class PictureError(Exception):
@@ -37,6 +40,9 @@ class Preprocessing:
         crops: 1 for the centre; 10 for corners, centre and the mirror images of all five (ten times the work).
         stretch: make all of the picture a square instead of cutting one out, as ViTs are used to.
         resample: how pixels are interpolated.
+        views: how many parts of the picture are looked at, each with features of its own: the centre, the whole made
+            square, both ends of the long side, then random parts of 0.3 to 1 of its area, every other one mirrored.
+            What is drawn depends on the content of the file alone.
     """
 
     size: int
@@ -45,6 +51,7 @@ class Preprocessing:
     crops: Literal[1, 10] = 1
     stretch: bool = False
     resample: Literal["bicubic", "bilinear"] = "bicubic"
+    views: int = 1
 
     def __post_init__(self) -> None:
         if not self.resize:
@@ -55,16 +62,20 @@ class Preprocessing:
             raise UserError(f"cannot cut {self.size} pixels out of a short side resized to {self.resize}; raise resize")
         if self.crops == 10 and (self.resize == self.size or self.stretch):
             raise UserError("ten crops are cut out of a picture larger than they are; leave out the whole picture")
+        if self.views > 1 and (self.mirror or self.stretch):
+            raise UserError("features.views are not averaged over mirror images or crops; leave those out")
 
     def settings(self) -> dict[str, object]:
         """What tells this way of cutting from others; what came later is left out where it is not used, so that
         features computed before are found again."""
         every = {field.name: getattr(self, field.name) for field in fields(self)}
-        late = {field.name: field.default for field in fields(self) if field.name in ("crops", "stretch", "resample")}
+        names = ("crops", "stretch", "resample", "views")
+        late = {field.name: field.default for field in fields(self) if field.name in names}
         return {name: value for name, value in every.items() if name not in late or value != late[name]}
 
     def pixels(self, data: bytes) -> Pixels:
-        """The picture in a file's bytes, cut and scaled: [size, size, 3], or [5, size, size, 3] for ten crops.
+        """The picture in a file's bytes, cut and scaled: [size, size, 3], or [5, size, size, 3] for ten crops, or
+        [views, size, size, 3].
 
         Raises PictureError where it is damaged.
         """
@@ -73,8 +84,10 @@ class Preprocessing:
                 # A photograph much too large is decoded at a half, quarter or eighth, never below twice what we need.
                 image.draft(None, (2 * self.resize, 2 * self.resize))
                 upright = ImageOps.exif_transpose(image)
-                squares = [np.asarray(square) for square in self._squares(on_white(upright))]
-                return np.stack(squares) if self.crops == 10 else squares[0]
+                whole = on_white(upright)
+                cut = self._squares(whole) if self.views == 1 else self._views(whole, data)
+                squares = [np.asarray(square) for square in cut]
+                return np.stack(squares) if len(squares) > 1 else squares[0]
         except Exception as error:  # decoders raise whatever a damaged file leads them into
             reason = str(error).replace("<_io.BytesIO object", "the bytes").split(" at 0x")[0]
             raise PictureError(f"not a readable picture ({reason or type(error).__name__})") from error
@@ -96,6 +109,26 @@ class Preprocessing:
             right, bottom = (first[0] + self.size) * step[0], (first[1] + self.size) * step[1]
             box = (left, top, min(right, image.width), min(bottom, image.height))
             yield image.resize((self.size, self.size), resample, box=box)
+
+    def _views(self, image: Image.Image, data: bytes) -> Iterator[Image.Image]:
+        """The first `views` of them, in the order of the class's description."""
+        resample = Image.Resampling[self.resample.upper()]
+        width, height = image.size
+        side = min(width, height) * self.size / self.resize
+        left, top = (width - side) / 2, (height - side) / 2
+        wide = width >= height
+        ends = [(0.0, top) if wide else (left, 0.0), (width - side, top) if wide else (left, height - side)]
+        squares = [(x, y, x + side, y + side) for x, y in ((left, top), *ends)]
+        boxes = [squares[0], (0.0, 0.0, float(width), float(height)), *squares[1:]]
+        draw = np.random.default_rng(np.frombuffer(hashlib.sha256(data).digest(), dtype=np.uint32))
+        while len(boxes) < self.views:
+            area, aspect = draw.uniform(*VIEW_AREA) * width * height, math.exp(draw.uniform(-1, 1) * math.log(4 / 3))
+            w, h = min(width, math.sqrt(area * aspect)), min(height, math.sqrt(area / aspect))
+            x, y = draw.uniform(0, width - w), draw.uniform(0, height - h)
+            boxes.append((x, y, x + w, y + h))
+        for number, box in enumerate(boxes[: self.views]):
+            part = image.resize((self.size, self.size), resample, box=box)
+            yield ImageOps.mirror(part) if number % 2 else part
 
 
 def on_white(image: Image.Image) -> Image.Image:

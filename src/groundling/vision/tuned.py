@@ -1,0 +1,86 @@
+"""What a run keeps of a picture network that it has changed: its weights, and features of the pictures it is tested on.
+
+The features are there so that a copy of the run on a machine without the pictures can still be evaluated.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+from torch import Tensor, nn
+
+from groundling.errors import UserError
+from groundling.files import atomic_path
+
+FEATURES = "picture-features.safetensors"  # beside the weights
+PREFIX = "network."  # of the network's weights among those of a run
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights by name, and a fingerprint by which features that they give are found again."""
+
+    tensors: dict[str, Tensor]
+    fingerprint: str
+    source: str
+
+    def into(self, network: nn.Module, name: str) -> None:
+        """Put them into a network of the kind that was tuned."""
+        try:
+            network.load_state_dict(self.tensors)
+        except RuntimeError as error:
+            reason = str(error).splitlines()[-1].strip()
+            raise UserError(
+                f'{self.source}: not of a tuned "{name}" ({reason}); set features.backbone to what was tuned'
+            ) from None
+
+
+def read(path: Path) -> Weights:
+    """The tuned network among the weights of a run."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            names = sorted(name for name in file.keys() if name.startswith(PREFIX))  # noqa: SIM118 (not a dict)
+            tensors = {name.removeprefix(PREFIX): file.get_tensor(name) for name in names}
+    except (SafetensorError, OSError) as error:
+        raise UserError(f"{path}: no weights that can be read ({str(error).splitlines()[0]})") from None
+    if not tensors:
+        raise UserError(f"{path}: this model has no picture network of its own; leave out features.weights")
+    digest = hashlib.sha256()
+    for name, tensor in tensors.items():
+        digest.update(f"{name} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.numpy().tobytes())
+    return Weights(tensors, digest.hexdigest()[:16], str(path))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Features, float16 [pictures, dim], of pictures of a corpus, by their names."""
+
+    corpus: str
+    names: list[str]
+    features: npt.NDArray[np.float16]
+
+    def write(self, folder: Path) -> None:
+        about = {"corpus": self.corpus, "names": json.dumps(self.names, ensure_ascii=False)}
+        with atomic_path(folder / FEATURES) as temporary:
+            save_file({"features": np.ascontiguousarray(self.features)}, temporary, about)
+
+    def rows(self, corpus: str, names: list[str]) -> npt.NDArray[np.int64]:
+        """The row of each picture of a corpus; −1 where it is not here."""
+        place = {name: row for row, name in enumerate(self.names)} if corpus == self.corpus else {}
+        return np.array([place.get(name, -1) for name in names], dtype=np.int64)
+
+
+def kept_beside(weights: Path) -> Kept | None:
+    """The features that lie beside these weights; None where there are none, or none that can be read."""
+    try:
+        with safe_open(weights.parent / FEATURES, framework="np") as file:
+            about = file.metadata() or {}
+            return Kept(about["corpus"], json.loads(about["names"]), file.get_tensor("features"))
+    except (SafetensorError, OSError, KeyError, ValueError):
+        return None
