@@ -41,7 +41,7 @@ def corpus_features(corpus: Corpus, settings: FeatureSettings, strict: bool = Fa
 
 
 def _kept(corpus: Corpus, weights: Path) -> tuple[Vectors, Mask] | None:
-    """What lies beside a tuned network's weights: all of it, or as much as there is where there are no files to look at.
+    """What lies beside a tuned network's weights: all of it, or as much as there is where there are no picture files.
 
     None where the pictures must be looked at.
     """
