@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.corpus import Corpus, catalogue, conditions
+from groundling.corpus.unpictured import Unpictured, read_pairs, unpictured
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import CorpusSettings, FeatureSettings
 from groundling.vision.from_settings import comes_with_features, corpus_features
@@ -24,6 +25,7 @@ class Dataset:
         data: the folder that files named in settings may lie below.
         views: [pictures, views, dim] float16, where there are features of several views of each picture (`features`
             are then their mean).
+        text_only: sentences without pictures to train on beside it; None where none are asked for.
         unknown_backbone: the features came with the corpus, and the settings do not say which backbone made them.
     """
 
@@ -34,6 +36,7 @@ class Dataset:
     data: Path | None = None
     unknown_backbone: bool = False
     views: npt.NDArray[np.float16] | None = None
+    text_only: Unpictured | None = None
 
     def __repr__(self) -> str:
         return f"Dataset of {self.corpus!r}, each picture with {' × '.join(map(str, self.features.shape[1:]))} features"
@@ -94,7 +97,9 @@ class Dataset:
             unknown_backbone=unknown,
             views=None if views is None else views.astype(np.float16),
         )
-        return dataset.under(corpus)
+        chosen = dataset.under(corpus)
+        sources = [_text_source(name, data) for name in corpus.text_only]
+        return replace(chosen, text_only=unpictured(chosen.corpus, sources)) if sources else chosen
 
 
 def load_corpus(settings: CorpusSettings, data: Path | None = None) -> Corpus:
@@ -108,6 +113,13 @@ def load_corpus(settings: CorpusSettings, data: Path | None = None) -> Corpus:
     for language, sources in settings.captions_from.items():
         corpus = conditions.captions_from(corpus, language, [named[name] for name in _listed(sources)])
     return corpus if settings.test_on is None else conditions.tested_on(corpus, named[settings.test_on])
+
+
+def _text_source(name: str, data: Path | None) -> Corpus:
+    """A corpus, or a table of translations."""
+    if name.endswith(".tsv"):
+        return read_pairs(next((p for p in (Path(name), (data or Path()) / name) if p.is_file()), Path(name)))
+    return catalogue.load(name, data=data)
 
 
 def _listed(value: str | list[str] | None) -> list[str]:

@@ -23,6 +23,11 @@ class CorpusSettings(Settings):
         {}, description="language → the corpus, or several, that its captions come from instead of this one"
     )
     test_on: str | None = Field(None, description="the corpus whose captions are asked in the test split instead")
+    text_only: list[str] = Field(
+        [],
+        description="corpora, or .tsv files of translations, whose training sentences only meet each other: captions "
+        "of photos that are not there",
+    )
     train_on: Literal["all", "half", "disjoint"] = Field(
         "all", description="half: half of the training pictures; disjoint: an equal part of them for each language"
     )
