@@ -41,7 +41,7 @@ class Unpictured:
     def __str__(self) -> str:
         return (
             f"{len(self.corpus.pictures):,} meanings without pictures ({len(self.corpus):,} sentences); left out: "
-            f"{self.by_picture:,} whose picture is in the corpus, {self.by_text:,} sentences that dev or test captions say"
+            f"{self.by_picture:,} whose picture is in the corpus, {self.by_text:,} sentences of dev or test captions"
         )
 
 
