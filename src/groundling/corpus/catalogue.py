@@ -10,6 +10,7 @@ from groundling.corpus import storage
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import (
     caption_table,
+    coco_captions,
     coco_three,
     entailment_statements,
     esnli_ve,
@@ -83,6 +84,14 @@ _ENTRIES = {
     ),
     "coco-karpathy": Entry(
         "123,287 photos, five captions in en, Karpathy's splits", "coco", lambda data: karpathy.read(data, "coco")
+    ),
+    "coco-captions": Entry(
+        "41,384 COCO photos of 256 pixels, captions in en, of some in it vi zh tr", "coco", coco_captions.read
+    ),
+    "photos": Entry(
+        "f8k7 and coco-captions together: 48,774 photos, captions in ten languages",
+        "f8k7/, flickr8k/ and coco",
+        coco_captions.with_f8k7,
     ),
     "coco-three": Entry(
         "123,287 photos, captions in en, of 20,341 in zh (COCO-CN), of some 26,000 in ja (YJ Captions)",
