@@ -10,12 +10,21 @@ if TYPE_CHECKING:
     from groundling.api import evaluate, teach, train
     from groundling.corpus import Corpus
     from groundling.model import Model
+    from groundling.run import Run
     from groundling.search import Index
 
 __version__ = "0.1.0"
-__all__ = ["Corpus", "Index", "Model", "__version__", "evaluate", "teach", "train"]
+__all__ = ["Corpus", "Index", "Model", "Run", "__version__", "evaluate", "teach", "train"]
 
-_HOME = {"Corpus": "corpus", "Index": "search", "Model": "model", "evaluate": "api", "teach": "api", "train": "api"}
+_HOME = {
+    "Corpus": "corpus",
+    "Index": "search",
+    "Model": "model",
+    "Run": "run",
+    "evaluate": "api",
+    "teach": "api",
+    "train": "api",
+}
 
 
 def __getattr__(name: str) -> Any:

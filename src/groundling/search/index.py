@@ -5,9 +5,11 @@
 [FoundPicture(path='2019/beach.jpg', score=0.31), ...]
 """
 
+import os
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -67,6 +69,16 @@ class Index:
         if len(entries) != manifest.count:
             raise UserError(f"{folder}: the table has {len(entries)} entries, not {manifest.count}; build it again")
         return Index(folder, manifest, entries, open_store(folder, manifest, entries), model, device)
+
+    @staticmethod
+    def build(
+        pictures: str | Path, out: str | Path, model: str | os.PathLike[str] | None = None, **options: Any
+    ) -> "Index":
+        """An index of the pictures in a folder; `index_pictures` has the options, and tells what was done."""
+        from groundling.search.indexing import index_pictures
+
+        index_pictures(Path(pictures), Path(out), None if model is None else os.fspath(model), **options)
+        return Index.open(out)
 
     def __len__(self) -> int:
         return len(self.entries)
