@@ -22,7 +22,7 @@ import torch
 
 from groundling import systems
 from groundling.corpus import Corpus, catalogue
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.settings import CorpusSettings, Recipe, TextSettings
 
 LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz"))
@@ -58,15 +58,15 @@ def real_corpora(folder: Path, captions: int) -> tuple[Corpus, Corpus]:
     return whole.split("train"), corpus_of([test.texts[n] for n in chosen], test.languages[chosen].tolist())
 
 
-def build(values: dict[str, Any], corpus: Corpus) -> Model:
+def build(values: dict[str, Any], corpus: Corpus) -> TrainedModel:
     torch.manual_seed(0)
     system = systems.make(values)
     tokeniser = system.tokeniser(corpus, TextSettings())
     recipe = Recipe(corpus=CorpusSettings(name="captions"), system=values)
-    return Model(recipe, system, tokeniser, system.towers(tokeniser, 64), torch.device("cpu"))
+    return TrainedModel(recipe, system, tokeniser, system.towers(tokeniser, 64), torch.device("cpu"))
 
 
-def a_round(models: dict[str, Model], corpus: Corpus, at_once: int) -> dict[str, list[float]]:
+def a_round(models: dict[str, TrainedModel], corpus: Corpus, at_once: int) -> dict[str, list[float]]:
     """Seconds of each model for each portion of the captions; who goes first changes."""
     times: dict[str, list[float]] = {name: [] for name in models}
     languages = corpus.languages.tolist()

@@ -108,7 +108,7 @@ def main() -> None:
         preprocessing = preprocessing_of(model.recipe.features, backbone)
         draw = np.random.default_rng(0)
         pixels = [draw.integers(0, 256, (224, 224, 3), dtype=np.uint8) for _ in range(8)]
-        exported.open_eyes()
+        exported.load_picture_side()
         results["a picture"] = compared(
             lambda n: model.encode_features(backbone.features([pixels[n % 8]], preprocessing).numpy()),
             lambda n: exported.encode_pixels([pixels[n % 8]]),

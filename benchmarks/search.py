@@ -21,10 +21,10 @@ from typing import Any
 import faiss
 import numpy as np
 
+from groundling.model import Vectors
 from groundling.search import Index
 from groundling.search import manifest as manifests
 from groundling.search import store as stores
-from groundling.search.encoder import Vectors
 from groundling.search.entries import Entries, facts_of
 from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
 

@@ -29,35 +29,32 @@ import torch
 
 import encoding
 import search
-from groundling.model import Model
+from groundling.model import Model, Vectors
 from groundling.search import Index
-from groundling.search.encoder import Vectors
 from groundling.serve import server
 from groundling.serve.app import make_app
-from groundling.serve.desk import Desk
+from groundling.serve.service import Service
 
 DIMENSIONS = 512
 K = 24  # what the page asks for
 
 
-class Words:
-    """A text tower as the model of an index; see `search.encoder.Encoder`."""
+class Words(Model):
+    """A text encoder as the model of an index."""
 
-    kind, backbone, fingerprint, dimensions, batch = "run", "none", "none", DIMENSIONS, 1
+    kind, backbone, fingerprint, dimensions = "run", "none", "none", DIMENSIONS
+    text_fingerprint = picture_fingerprint = preparation = None
     languages = ["en", "de", "fr"]  # noqa: RUF012
 
     def __init__(self, model: Model) -> None:
         self.model = model
 
-    def open_eyes(self) -> None: ...
+    def load_picture_side(self) -> None: ...
 
-    def prepare(self, data: bytes) -> Any:
+    def encode_prepared(self, prepared: Sequence[Any]) -> Vectors:
         raise NotImplementedError
 
-    def encode_pictures(self, prepared: Sequence[Any]) -> Vectors:
-        raise NotImplementedError
-
-    def encode_text(self, texts: Sequence[str], languages: Sequence[str]) -> Vectors:
+    def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors:
         return self.model.encode_text(texts, languages)
 
 
@@ -66,17 +63,17 @@ def opened(folder: Path, system: str) -> Index:
     index = Index.open(folder)
     index.root = folder  # there are no pictures, and none are asked for
     model = encoding.build({"name": system, "dimensions": DIMENSIONS}, encoding.random_corpus(5000))
-    index.__dict__["encoder"] = Words(model)
+    index.__dict__["model"] = Words(model)
     index.manifest.model.languages.extend(Words.languages)
     return index
 
 
 def serve(folder: Path, system: str, pipe: Connection) -> None:
-    desk = Desk(opened(folder, system))
-    desk.warm_up()
+    service = Service(opened(folder, system))
+    service.warm_up()
     with server.listen("127.0.0.1", 0) as taken:
-        server.run(make_app(desk), taken, lambda: pipe.send(taken.getsockname()[1]))
-    desk.close()
+        server.run(make_app(service), taken, lambda: pipe.send(taken.getsockname()[1]))
+    service.close()
 
 
 @cache

@@ -51,7 +51,7 @@ def main(folder: Path) -> None:
     captions = {"red-ball-44.png": "It is a ball.", "red-box-44.png": "It is blue.", "blue-box-44.png": "It is old."}
     for picture, text in captions.items():
         found = checker.check(folder / picture, text)
-        print(f"{picture}: {text} {found.verdict}, {found.probabilities[found.verdict]:.0%} sure")
+        print(f"{picture}: {text} {found.label}, {found.probabilities[found.label]:.0%} sure")
 
 
 if __name__ == "__main__":

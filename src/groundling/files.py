@@ -10,6 +10,8 @@ from typing import Any
 
 from groundling.errors import UserError
 
+LOCK = "lock"  # the file that tells that a folder is being written
+
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
@@ -31,6 +33,30 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[None]:
+    """Holds a folder that is written to; another process that wants to is refused meanwhile.
+
+    The system takes the lock back by itself when a process dies, however it dies.
+    """
+    from filelock import FileLock, Timeout
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / LOCK, timeout=0, mode=0o644)
+        lock.acquire()
+    except (FileExistsError, NotADirectoryError):
+        raise UserError(f"{folder}: is a file, where a folder is needed; choose another name") from None
+    except Timeout:
+        raise UserError(f"{folder}: is being written by another process; wait until that has ended") from None
+    except OSError as error:
+        raise UserError(f"{folder}: may not be written to ({error.strerror}); choose another folder") from None
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -77,6 +77,21 @@ class Run:
             raise UserError(f"{self.facts_file}: temperature: a number above 0 is needed, not {value!r}")
         return float(value)
 
+    def languages(self) -> list[str]:
+        """What it was trained on, as it noted when training ended; none before."""
+        facts = read_json(self.facts_file) if self.finished else {}
+        return list(facts.get("languages") or []) if isinstance(facts, dict) else []
+
+    def accuracy(self) -> dict[str, float]:
+        """Language → right answers in 100 test statements; nothing where it was not tested on any."""
+        try:
+            result = read_json(self.evaluation_file)
+        except UserError:
+            return {}
+        parts = result.get("languages") if isinstance(result, dict) else None
+        found = {code: part.get("accuracy") for code, part in (parts or {}).items() if isinstance(part, dict)}
+        return {code: float(share) for code, share in found.items() if isinstance(share, int | float)}
+
     def recipe(self) -> Recipe:
         return check(Recipe, read_json(self.recipe_file), str(self.recipe_file))
 

@@ -15,8 +15,8 @@ sys.path.append(str(Path(__file__).parent.parent / "export"))
 import exported
 from exported import ASKED, CELLS, run_that_sees, small_backbone_known
 
+from groundling.checking.caption_table import check_table
 from groundling.checking.checker import Checker
-from groundling.checking.table import check_table
 from groundling.errors import UserError
 from groundling.evaluation.entailment_scores import judge
 from groundling.export import OnnxModel
@@ -56,7 +56,7 @@ def test_one_picture_and_one_text(both: tuple[Path, Path], photos: Path) -> None
     for path in sorted(photos.iterdir())[:6]:
         for text in ("dog", "hund katze", "boat sun fish"):
             expected, said = (checker.check(path, text, "en") for checker in (theirs, ours))
-            assert said.verdict == expected.verdict
+            assert said.label == expected.label
             assert said.probabilities == pytest.approx(expected.probabilities, abs=1e-4)
             found.append(list(said.probabilities.values()))
     assert np.std(found, axis=0).max() > 1e-3  # or equality would mean nothing
@@ -66,7 +66,7 @@ def test_cells_and_what_is_seen_in_them(both: tuple[Path, Path]) -> None:
     model, ours = Model.load(both[0], "cpu"), OnnxModel.load(both[1])
     features = np.random.default_rng(0).standard_normal((5, model.features)).astype(np.float32)
     owners = np.arange(len(ASKED)) % 5
-    said, expected = (one.entails_features(ASKED, features, "en", owners) for one in (ours, model))
+    said, expected = (one.judge_features(ASKED, features, "en", owners) for one in (ours, model))
     assert np.abs(said - expected).max() < 1e-5
     assert ours.manifest.picture_dimensions == 9 * 5 != ours.manifest.dimensions
 
@@ -82,8 +82,8 @@ def test_a_table(both: tuple[Path, Path], photos: Path, tmp_path: Path) -> None:
     for row in ours.rows:
         other = expected[row.line]
         assert row.problem == other.problem
-        if row.verdict is not None and other.verdict is not None:
-            assert row.verdict.probabilities == pytest.approx(other.verdict.probabilities, abs=1e-4)
+        if row.prediction is not None and other.prediction is not None:
+            assert row.prediction.probabilities == pytest.approx(other.prediction.probabilities, abs=1e-4)
 
 
 def test_what_cannot_judge_or_find_says_so(both: tuple[Path, Path], photos: Path, tmp_path: Path) -> None:
@@ -95,5 +95,5 @@ def test_what_cannot_judge_or_find_says_so(both: tuple[Path, Path], photos: Path
     for folder in both:
         with pytest.raises(UserError, match="cell by cell"):
             index_pictures(photos, tmp_path / "index", str(folder))
-    with pytest.raises(UserError, match=r"there is no recipe"):
+    with pytest.raises(UserError, match=r"no model is there"):
         Checker.load(tmp_path)

@@ -6,17 +6,17 @@ from pathlib import Path
 
 from colour_judge import BLUE, RED, paint
 
-from groundling.checking.checker import Verdict
+from groundling.checking.caption_table import CheckedRow, CheckedTable
+from groundling.checking.checker import Prediction
 from groundling.checking.sheet import sheet
-from groundling.checking.table import CheckedRow, CheckedTable
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(2)>&amp;'
 
 
-def said(label: str, share: float, language: str = "en", detected: bool = False) -> Verdict:
+def said(label: str, share: float, language: str = "en", detected: bool = False) -> Prediction:
     rest = (1 - share) / 2
     shares = {name: share if name == label else rest for name in ("contradiction", "neutral", "entailment")}
-    return Verdict(label, shares, language, detected)
+    return Prediction(label, shares, language, detected)
 
 
 def made(folder: Path, *rows: CheckedRow) -> str:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import colour_judge
 import pytest
-from colour_judge import BLUE, GREEN, RED, ColourJudge, Eyes, paint
+from colour_judge import BLUE, GREEN, RED, Backbones, ColourJudge, paint
 
-from groundling.checking import table as tables
+from groundling.checking import caption_table as tables
+from groundling.checking.caption_table import check_table
 from groundling.checking.checker import Checker
 from groundling.checking.outputs import write_output
-from groundling.checking.table import check_table
 from groundling.errors import UserError
 
-checker, eyes = colour_judge.checker, colour_judge.eyes
+checker, counter = colour_judge.checker, colour_judge.counter
 
 
 def write(path: Path, *rows: list[str], header: str = "picture text language") -> Path:
@@ -46,8 +46,8 @@ def test_the_worst_comes_first_and_what_was_not_checked_last(checker: Checker, f
     assert [row.line for row in checked.rows] == [5, 4, 2, 6, 3]
     assert [row.kind for row in checked.rows][:2] == ["contradiction", "neutral"]
     assert checked.counts() == {"contradiction": 1, "neutral": 1, "entailment": 2, "not checked": 1}
-    assert checked.rows[3].verdict is not None
-    assert (checked.rows[3].verdict.language, checked.rows[3].verdict.detected) == ("en", True)
+    assert checked.rows[3].prediction is not None
+    assert (checked.rows[3].prediction.language, checked.rows[3].prediction.detected) == ("en", True)
 
 
 def test_each_row_that_cannot_be_checked_says_why(checker: Checker, folder: Path) -> None:
@@ -82,7 +82,7 @@ def test_each_row_that_cannot_be_checked_says_why(checker: Checker, folder: Path
         assert "\n" not in row.problem
 
 
-def test_a_broken_table_stops_before_anything_is_looked_at(checker: Checker, folder: Path, eyes: Eyes) -> None:
+def test_a_broken_table_stops_before_anything_is_looked_at(checker: Checker, folder: Path, counter: Backbones) -> None:
     for text, words in [
         ("picture,caption\nred.png,red\n", 'captions.csv:1: no column "text"'),
         ("picture,text\nred.png,red\nred.png,red,blue\n", "captions.csv:3: 3 fields where the header has 2"),
@@ -101,14 +101,14 @@ def test_a_broken_table_stops_before_anything_is_looked_at(checker: Checker, fol
         check_table(checker, folder / "nothing.csv")
     with pytest.raises(UserError, match="no such folder of pictures"):
         check_table(checker, folder / "captions.csv", folder / "nowhere")
-    assert eyes.looked == 0
+    assert counter.looked == 0
 
 
 def test_pictures_may_be_elsewhere_and_rows_may_share_a_language(checker: Checker, folder: Path) -> None:
     table = write(folder.parent / "captions.csv", ["red.png", "rot"], ["blue.png", "rot"], header="picture text")
     rows = check_table(checker, table, folder, "de").rows
     assert [(row.picture, row.kind) for row in rows] == [("blue.png", "contradiction"), ("red.png", "entailment")]
-    assert all(row.verdict and row.verdict.language == "de" and not row.verdict.detected for row in rows)
+    assert all(row.prediction and row.prediction.language == "de" and not row.prediction.detected for row in rows)
 
 
 def test_json_rows_of_other_types_are_problems_of_their_own(checker: Checker, folder: Path) -> None:
@@ -125,7 +125,7 @@ def test_json_rows_of_other_types_are_problems_of_their_own(checker: Checker, fo
 
 
 def test_many_captions_of_a_picture_look_at_it_once_in_batches(
-    checker: Checker, folder: Path, eyes: Eyes, monkeypatch: pytest.MonkeyPatch
+    checker: Checker, folder: Path, counter: Backbones, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tables, "BATCH", 4)
     colours = ["red", "green", "blue"]
@@ -133,7 +133,7 @@ def test_many_captions_of_a_picture_look_at_it_once_in_batches(
     rows = check_table(checker, write(folder / "captions.csv", *asked)).rows
     judge = checker.model
     assert isinstance(judge, ColourJudge)
-    assert (eyes.looked, judge.calls, len(judge.asked)) == (3, 7, 27)
+    assert (counter.looked, judge.calls, len(judge.asked)) == (3, 7, 27)
     for row in rows:  # batches mix up neither pictures nor texts
         same = row.picture == f"{row.text}.png"
         assert row.kind == ("entailment" if same else "contradiction")

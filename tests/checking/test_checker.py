@@ -4,7 +4,7 @@ from pathlib import Path
 
 import colour_judge
 import pytest
-from colour_judge import BLUE, RED, ColourJudge, own_eyes, paint
+from colour_judge import BLUE, RED, ColourJudge, paint
 from PIL import Image
 
 from groundling.checking.checker import Checker
@@ -12,23 +12,23 @@ from groundling.checking.languages import language_of
 from groundling.checking.problem import NotChecked
 from groundling.errors import UserError
 
-checker, eyes = colour_judge.checker, colour_judge.eyes
+checker, counter = colour_judge.checker, colour_judge.counter
 
 
 def test_a_file_and_a_picture_in_memory_get_the_same_verdict(checker: Checker, tmp_path: Path) -> None:
     path = paint(tmp_path / "red.png", RED)
     found = checker.check(path, "a red picture", "en")
-    assert (found.verdict, found.language, found.detected) == ("entailment", "en", False)
+    assert (found.label, found.language, found.detected) == ("entailment", "en", False)
     assert list(found.probabilities) == ["contradiction", "neutral", "entailment"]
     assert sum(found.probabilities.values()) == pytest.approx(1)
     assert checker.check(Image.open(path), "a red picture", "en") == found
-    assert checker.check(str(path), "a blue picture", "en").verdict == "contradiction"
-    assert checker.check(path, "a picture", "en").verdict == "neutral"
+    assert checker.check(str(path), "a blue picture", "en").label == "contradiction"
+    assert checker.check(path, "a picture", "en").label == "neutral"
 
 
 def test_transparent_and_paletted_pictures_in_memory_can_be_checked(checker: Checker) -> None:
-    assert checker.check(Image.new("RGBA", (9, 9), (0, 0, 255, 255)), "blue", "en").verdict == "entailment"
-    assert checker.check(Image.new("RGB", (9, 9), BLUE).convert("P"), "blue", "en").verdict == "entailment"
+    assert checker.check(Image.new("RGBA", (9, 9), (0, 0, 255, 255)), "blue", "en").label == "entailment"
+    assert checker.check(Image.new("RGB", (9, 9), BLUE).convert("P"), "blue", "en").label == "entailment"
 
 
 @pytest.mark.parametrize(
@@ -67,14 +67,14 @@ def test_what_cannot_be_checked_is_one_sentence(
 def test_a_link_that_the_user_names_is_followed(checker: Checker, tmp_path: Path) -> None:
     paint(tmp_path / "real.png", RED)
     (tmp_path / "link.png").symlink_to("real.png")
-    assert checker.check(tmp_path / "link.png", "red", "en").verdict == "entailment"
+    assert checker.check(tmp_path / "link.png", "red", "en").label == "entailment"
 
 
 def test_a_model_that_only_finds_pictures_is_refused() -> None:
     judge = ColourJudge()
     judge.judges = False
     with pytest.raises(UserError, match=r"runs/x: .* train a model that can"):
-        Checker(judge, own_eyes(), ["en"], name="runs/x")
+        Checker(judge, "runs/x")
 
 
 @pytest.mark.parametrize(

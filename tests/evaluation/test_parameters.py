@@ -13,7 +13,7 @@ from groundling.dataset import Dataset
 from groundling.evaluation.liwe_table import PUBLISHED, idle_biases, liwe_table, word_parameters
 from groundling.evaluation.parameters import Part, count, count_model, describe, totals
 from groundling.files import read_json
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.settings import TextSettings
 from groundling.systems import Towers
 from groundling.training import train
@@ -27,7 +27,7 @@ PICTURE = 12 * 8 + 8
 def parts_of(world: Dataset, settings: dict[str, Any]) -> dict[str, Part]:
     system = systems.make({"dimensions": 8, "word_dimensions": 6, **settings})
     tokeniser = system.tokeniser(world.split("train").corpus, TextSettings(minimum_count=1))
-    model = Model(make_recipe(), system, tokeniser, system.towers(tokeniser, FEATURES), torch.device("cpu"))
+    model = TrainedModel(make_recipe(), system, tokeniser, system.towers(tokeniser, FEATURES), torch.device("cpu"))
     model.towers.train()
     parts = count_model(model)
     assert model.towers.training  # left as it was
@@ -109,7 +109,7 @@ def test_a_frozen_encoder_is_needed_but_not_trained(tmp_path: Path, world: Datas
     for trainable in (False, True):
         system = systems.make({"name": "bert_gru", "encoder": str(tmp_path), "dimensions": 8, "trainable": trainable})
         tokeniser = system.tokeniser(world.corpus, TextSettings())
-        model = Model(make_recipe(), system, tokeniser, system.towers(tokeniser, FEATURES), torch.device("cpu"))
+        model = TrainedModel(make_recipe(), system, tokeniser, system.towers(tokeniser, FEATURES), torch.device("cpu"))
         part = next(part for part in count_model(model) if part.name == "pretrained encoder")
         assert part.for_words
         assert part.test_time > 0
@@ -119,7 +119,7 @@ def test_a_frozen_encoder_is_needed_but_not_trained(tmp_path: Path, world: Datas
 def test_a_run_knows_its_parts_and_a_word_table_to_compare_with(world: Dataset, tmp_path: Path) -> None:
     small = {"maximum_steps": 2, "validate_every": 2}
     run = train(make_recipe(training=small), world, tmp_path / "words", device="cpu")
-    model = Model.load(run.folder, "cpu")
+    model = TrainedModel.load(run.folder, "cpu")
     facts, described = read_json(run.facts_file), describe(model)
     assert facts["parameters_by_part"] == {part.name: part.test_time for part in count_model(model)}
     assert facts["parameters"] == sum(facts["parameters_by_part"].values()) == described["test_time"]

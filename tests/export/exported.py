@@ -17,7 +17,7 @@ from groundling import systems
 from groundling.corpus import Corpus
 from groundling.export.write import export_run
 from groundling.files import write_json
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.systems import System
@@ -53,7 +53,9 @@ ASKED = ["dog", "", "hund katze", "собака Ещё", "一只狗 dog", "🦜"
 ASKED += ["boat sun fish", "baum", "CAT Katze", "สุนัข", "… —", "bird horse car tree house boat"]
 
 
-def make_model(values: dict[str, Any], corpus: Corpus, recipe: Recipe | None = None, features: int = FEATURES) -> Model:
+def make_model(
+    values: dict[str, Any], corpus: Corpus, recipe: Recipe | None = None, features: int = FEATURES
+) -> TrainedModel:
     """With random weights that are large enough for captions to differ, and statistics as if it had been trained."""
     torch.manual_seed(0)
     recipe = (recipe or make_recipe()).model_copy(update={"system": values})
@@ -67,10 +69,10 @@ def make_model(values: dict[str, Any], corpus: Corpus, recipe: Recipe | None = N
         for name, kept in towers.named_buffers():
             if kept.is_floating_point() and "running" in name and not name.startswith("verdict"):
                 kept.copy_(torch.rand_like(kept) + 0.5)
-    return Model(recipe, system, tokeniser, towers, torch.device("cpu"))
+    return TrainedModel(recipe, system, tokeniser, towers, torch.device("cpu"))
 
 
-def save(model: Model, folder: Path, languages: list[str]) -> Run:
+def save(model: TrainedModel, folder: Path, languages: list[str]) -> Run:
     """As training leaves it."""
     run = Run(folder)
     run.save_recipe(model.recipe)

@@ -20,10 +20,10 @@ from conftest import make_world
 from groundling.cli import main
 from groundling.errors import UserError
 from groundling.export import OnnxModel, text_graphs
-from groundling.export.fingerprint import run_fingerprint
 from groundling.export.halves import halved
 from groundling.export.write import export_run
 from groundling.model import Model
+from groundling.model.fingerprint import run_fingerprint
 from groundling.run import Run
 from groundling.search import Index, index_pictures
 from power_cut import kill_9
@@ -111,12 +111,12 @@ def test_a_verdict_is_the_same(run: Run, folder: Path, photos: Path) -> None:
     model, exported = Model.load(run.folder, "cpu"), OnnxModel.load(folder)
     pictures = sorted(photos.iterdir())
     texts = ASKED[: len(pictures)]
-    ours = exported.entails(texts, pictures, languages_for(texts))
+    ours = exported.judge(texts, pictures, languages_for(texts))
     assert exported.judges
-    assert np.abs(ours - model.entails(texts, pictures, languages_for(texts))).max() < 1e-5
+    assert np.abs(ours - model.judge(texts, pictures, languages_for(texts))).max() < 1e-5
     assert np.allclose(ours.sum(axis=1), 1, atol=1e-5)
     assert ours.std(axis=0).max() > 1e-3  # or equality would mean nothing
-    assert OnnxModel.load(folder).entails([], [], "en").shape == (0, 3)
+    assert OnnxModel.load(folder).judge([], [], "en").shape == (0, 3)
 
 
 def test_the_temperature_is_in_the_graph(run: Run, folder: Path) -> None:
@@ -124,11 +124,11 @@ def test_the_temperature_is_in_the_graph(run: Run, folder: Path) -> None:
     model, exported = Model.load(run.folder, "cpu"), OnnxModel.load(folder)
     assert model.temperature == TEMPERATURE
     texts, features = ["dog", "cat", "hund"], make_world().features[:3]
-    plain = model.verdict_logits(texts, features, "en")
+    plain = model.entailment_logits(texts, features, "en")
     vectors = {"sentences": model.encode_text(texts, "en"), "pictures": model.encode_features(features)}
     session = onnxruntime.InferenceSession(folder / "verdict.onnx")
     assert np.abs(session.run(None, vectors)[0] - plain / TEMPERATURE).max() < 1e-5
-    asked = exported.entails_features(texts, features, "en")
+    asked = exported.judge_features(texts, features, "en")
     assert (asked.argmax(axis=1) == plain.argmax(axis=1)).all()
 
 
@@ -137,7 +137,7 @@ def test_a_model_for_retrieval_says_that_it_cannot_judge(copy: Path) -> None:
     exported = OnnxModel.load(copy)
     assert not exported.judges
     with pytest.raises(UserError, match="system vse cannot tell whether a sentence is true"):
-        exported.entails_features(["dog"], make_world().features[:1], "en")
+        exported.judge_features(["dog"], make_world().features[:1], "en")
 
 
 def test_half_precision_is_half_the_size_and_nearly_the_same(folder: Path) -> None:

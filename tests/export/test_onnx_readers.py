@@ -16,7 +16,7 @@ from conftest import ENGLISH, GERMAN, make_recipe, make_world
 from groundling.export import OnnxModel, tokenisers
 from groundling.export.onnx_model import text_inputs
 from groundling.export.write import export_run, text_graph_of
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.settings import TextSettings
 from groundling.systems import Towers
 from groundling.text.hub import HubTokeniser
@@ -68,7 +68,7 @@ def test_a_transformer_has_the_vectors_of_pytorch(kind: str, encoder: Path, piec
         teacher = BidirectionalTower(20, 6, 8, "ends")  # whose states are both directions side by side
         tower = BorrowedPooling(tower, Autoencoder(16, 16), WordByWord(teacher))
     towers, system = Towers(tower, PictureTower(12, 8)), systems.make({"name": "vse"})
-    model = Model(make_recipe(), system, pieces, towers, torch.device("cpu"))
+    model = TrainedModel(make_recipe(), system, pieces, towers, torch.device("cpu"))
     session = onnxruntime.InferenceSession(text_graph_of(model.readers[0], "en", kind).data)
     expected = model.encode_text(ASKED, "en")
     tokens = pieces.encode(ASKED, ["en"] * len(ASKED))
@@ -93,6 +93,6 @@ def test_a_taught_model_has_a_reader_for_each_of_its_languages(tmp_path: Path) -
     train(taught, world, tmp_path / "run", device="cpu", before=tmp_path / "teacher")
     manifest = export_run(tmp_path / "run", tmp_path / "exported")
     assert [reader.languages for reader in manifest.readers] == [[], ["de"]]
-    model, exported = Model.load(tmp_path / "run", "cpu"), OnnxModel.load(tmp_path / "exported")
+    model, exported = TrainedModel.load(tmp_path / "run", "cpu"), OnnxModel.load(tmp_path / "exported")
     for codes in (languages_for(ASKED), ["de"] * len(ASKED), ["en"] * len(ASKED), ["fr"] * len(ASKED)):
         assert np.abs(exported.encode_text(ASKED, codes) - model.encode_text(ASKED, codes)).max() < 1e-5

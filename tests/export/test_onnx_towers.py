@@ -18,7 +18,7 @@ from groundling.export.onnx_model import text_inputs
 from groundling.export.picture_graphs import picture_graph
 from groundling.export.text_graphs import text_graph
 from groundling.export.write import _graph, text_graph_of
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnxscript")
@@ -28,7 +28,7 @@ TRACED = [kind for kind in KINDS if kind != "the same, with masks"]  # whose tow
 
 
 @cache
-def traced(kind: str) -> tuple[Model, Any]:
+def traced(kind: str) -> tuple[TrainedModel, Any]:
     model = make_model(KINDS[kind], WORLD.corpus)
     return model, onnxruntime.InferenceSession(text_graph_of(model.readers[0], "en", kind).data)
 
@@ -87,6 +87,6 @@ def test_exporting_leaves_the_model_as_it_was() -> None:
     before = model.encode_text(["dog"], ["en"])
     names = list(model.towers.state_dict())
     text_graph(model.towers.text, "liwe")
-    fresh = Model(model.recipe, model.system, model.tokeniser, model.towers, model.device)
+    fresh = TrainedModel(model.recipe, model.system, model.tokeniser, model.towers, model.device)
     assert np.array_equal(fresh.encode_text(["dog"], ["en"]), before)
     assert list(model.towers.state_dict()) == names

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from groundling.model import Model, Vectors
 from groundling.search import index, indexing
-from groundling.search.encoder import Vectors
 from groundling.vision.preprocessing import PictureError
 
 WORDS = {
@@ -24,35 +24,40 @@ WORDS = {
 }
 
 
-class Toy:
+def mean_colour(data: bytes) -> Any:
+    """What the toy is given of a picture file."""
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            return np.asarray(image.convert("RGB"), dtype=np.float64).mean(axis=(0, 1)) / 255
+    except Exception as error:
+        raise PictureError(f"not a readable picture ({error})") from error
+
+
+class Toy(Model):
     """A picture is its mean colour on a sphere, in `dimensions` numbers; `log` gets a line for each picture encoded."""
 
-    kind, backbone, batch = "pretrained", "toy", 1
+    kind, backbone, asks_language = "pretrained", "toy", False
+    fingerprint = text_fingerprint = picture_fingerprint = "toy"
+    dimensions = 8
 
     def __init__(
         self, log: Path | None = None, pause: float = 0.0, fingerprint: str = "toy", dimensions: int = 8
     ) -> None:
-        self.log, self.pause, self.fingerprint, self.dimensions = log, pause, fingerprint, dimensions
+        self.log, self.pause, self.dimensions = log, pause, dimensions
+        self.fingerprint = self.text_fingerprint = self.picture_fingerprint = fingerprint
         self.languages: list[str] = []
         self.mix = np.random.default_rng(0).standard_normal((3, dimensions))
 
-    def open_eyes(self) -> None: ...
+    preparation = staticmethod(mean_colour)
 
-    def prepare(self, data: bytes) -> Any:
-        try:
-            with Image.open(io.BytesIO(data)) as image:
-                return np.asarray(image.convert("RGB"), dtype=np.float64).mean(axis=(0, 1)) / 255
-        except Exception as error:
-            raise PictureError(f"not a readable picture ({error})") from error
-
-    def encode_pictures(self, prepared: Sequence[Any]) -> Vectors:
+    def encode_prepared(self, prepared: Sequence[Any]) -> Vectors:
         time.sleep(self.pause)
         if self.log is not None:
             with self.log.open("a") as file:
                 file.writelines(f"{colour.tolist()}\n" for colour in prepared)
         return self._unit(np.stack(prepared))
 
-    def encode_text(self, texts: Sequence[str], languages: Sequence[str]) -> Vectors:
+    def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int = 0) -> Vectors:
         return self._unit(
             np.stack([np.sum([WORDS.get(word, (0.01, 0.01, 0.01)) for word in text.split()], axis=0) for text in texts])
         )

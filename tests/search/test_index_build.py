@@ -12,8 +12,8 @@ from colours import Toy, paint, paint_many
 
 import groundling
 from groundling.errors import UserError
+from groundling.files import only_writer
 from groundling.search import Index, index_captions, index_pictures
-from groundling.search.lock import only_builder
 from power_cut import kill_9
 
 pytest.importorskip("faiss")
@@ -199,9 +199,10 @@ def test_mistakes_leave_an_index_as_it_is(toy: Toy, tmp_path: Path, monkeypatch:
     }.items():
         with pytest.raises(UserError, match=words):
             call()
-    with only_builder(out), pytest.raises(UserError, match="being built by another process"):
+    with only_writer(out), pytest.raises(UserError, match="being written by another process"):
         index_pictures(photos, out, update=True)
-    monkeypatch.setattr(toy, "fingerprint", "trained anew")
+    for side in ("fingerprint", "picture_fingerprint"):
+        monkeypatch.setattr(toy, side, "trained anew")
     with pytest.raises(UserError, match="built with another model"):
         index_pictures(photos, out, update=True)
     with pytest.raises(UserError, match=r"not the model that .* was built with"):

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundling.errors import UserError
+from groundling.model import Vectors
 from groundling.search import Index, index_pictures
 from groundling.search import store as stores
 from groundling.search.choice import Choice
-from groundling.search.encoder import Vectors
 from groundling.search.entries import Entries, facts_of
 from groundling.search.faiss_store import make
 from groundling.search.milvus_store import expression

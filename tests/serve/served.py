@@ -18,15 +18,15 @@ from starlette.testclient import TestClient
 
 sys.path.append(str(Path(__file__).parent.parent / "search"))
 
-from colours import Toy, paint_many
+from colours import Toy, mean_colour, paint_many
 
 from groundling.checking.checker import Checker
+from groundling.model import FeatureModel, Vectors
 from groundling.search import Index, index, index_captions, index_pictures, indexing
-from groundling.search.encoder import Vectors
 from groundling.serve.access import Access
 from groundling.serve.app import make_app
-from groundling.serve.desk import Desk
 from groundling.serve.limits import Limits
+from groundling.serve.service import Service
 
 HERE = "http://localhost"
 CAPTIONS = [("red", "en"), ("green", "en"), ("blue", "en"), ("rot", "de"), ("grün", "de"), ("أحمر", "ar")]
@@ -41,12 +41,12 @@ class Held(Toy):
         self.go.set()
         self.asked: list[list[str]] = []
 
-    def encode_text(self, texts: Sequence[str], languages: Sequence[str]) -> Vectors:
+    def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int = 0) -> Vectors:
         self.asked.append(list(texts))
         assert self.go.wait(30)
         if "poison" in texts:
             raise RuntimeError("this word cannot be encoded")
-        return super().encode_text(texts, languages)
+        return super()._encode_text(texts, languages)
 
 
 class Collection(NamedTuple):
@@ -55,21 +55,21 @@ class Collection(NamedTuple):
     captions: Path
     toy: Held
 
-    def desk(self, captions: bool = True, checker: Checker | None = None, **limits: Any) -> Desk:
+    def service(self, captions: bool = True, checker: Checker | None = None, **limits: Any) -> Service:
         told = Index.open(self.captions) if captions else None
-        return Desk(Index.open(self.index), told, checker, Limits(**limits))
+        return Service(Index.open(self.index), told, checker, Limits(**limits))
 
     def app(self, access: Access | None = None, **options: Any) -> FastAPI:
-        return make_app(self.desk(**options), access, name="squares")
+        return make_app(self.service(**options), access, name="squares")
 
     @contextmanager
     def client(self, access: Access | None = None, **options: Any) -> Iterator[TestClient]:
-        desk = self.desk(**options)
-        app = make_app(desk, access, name="squares")
+        service = self.service(**options)
+        app = make_app(service, access, name="squares")
         with TestClient(app, base_url=HERE, raise_server_exceptions=False) as client:
             yield client
         self.toy.go.set()
-        desk.close()
+        service.close()
 
 
 @contextmanager
@@ -113,23 +113,29 @@ def problem(response: Any, status: int, words: str = "") -> dict[str, Any]:
     return told
 
 
-class _Red:
+class _Red(FeatureModel):
     """Says "entailment" of red pictures and texts that say so, and "contradiction" of all others."""
 
-    judges = True
+    kind, backbone, judges, dimensions, features = "run", "toy", True, 3, 3
+    fingerprint = text_fingerprint = picture_fingerprint = "red"
+    languages = ["en", "de"]  # noqa: RUF012
+    preparation = staticmethod(mean_colour)
 
-    def entails_features(self, texts: Sequence[str], features: Vectors, *_: Any, **__: Any) -> Vectors:
+    def features_of(self, prepared: Sequence[Any]) -> Vectors:
+        return np.array(prepared, dtype=np.float32)
+
+    def encode_features(self, features: Vectors, batch_size: int = 0) -> Vectors:
+        return features
+
+    def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors:
+        raise NotImplementedError
+
+    def check_judges(self) -> None: ...
+
+    def judge_features(self, texts: Sequence[str], features: Vectors, *_: Any, **__: Any) -> Vectors:
         red = np.array([[text == "it is red"] for text in texts]) == (features[:, :1] > 0.5)
         return np.where(red, [[0.1, 0.2, 0.7]], [[0.7, 0.2, 0.1]]).astype(np.float32)
 
 
-class _Eyes:
-    def features(self, pictures: Sequence[bytes]) -> tuple[Vectors, dict[int, str]]:
-        try:
-            return np.array([Toy().prepare(one) for one in pictures], dtype=np.float32), {}
-        except Exception as error:
-            return np.zeros((1, 3), dtype=np.float32), {0: str(error)}
-
-
 def red_checker() -> Checker:
-    return Checker(_Red(), _Eyes(), ["en", "de"])  # type: ignore[arg-type]
+    return Checker(_Red())

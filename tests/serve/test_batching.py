@@ -15,7 +15,6 @@ pytest.importorskip("fastapi")
 from served import Collection, collection, square, together
 
 from groundling.serve.batching import Batcher, Full
-from groundling.serve.lru import Recent
 
 
 @pytest.fixture
@@ -101,19 +100,6 @@ def test_a_batcher_outlives_the_loop_it_was_used_in(pool: ThreadPoolExecutor) ->
     assert [asyncio.run(ask(number)) for number in range(3)] == [0, 1, 2]
 
 
-def test_what_was_not_asked_for_longest_is_forgotten() -> None:
-    memory: Recent[str, bytes] = Recent(10, len)
-    memory.put("a", b"1234")
-    memory.put("b", b"1234")
-    assert memory.get("a") == b"1234"
-    memory.put("c", b"1234")
-    assert [memory.get(key) for key in "abc"] == [b"1234", None, b"1234"]
-    memory.put("a", b"12345678")
-    assert (memory.get("c"), memory.get("a")) == (None, b"12345678")
-    memory.put("whole", b"x" * 11)
-    assert len(memory) == 0
-
-
 @pytest.fixture
 def squares(tmp_path: Path) -> Iterator[Collection]:
     with collection(tmp_path) as made:
@@ -151,7 +137,7 @@ def test_a_query_or_picture_that_fails_does_not_fail_the_others(squares: Collect
 
 
 def test_a_vector_that_is_kept_does_not_keep_its_batch(squares: Collection) -> None:
-    for words in squares.desk().understand([("red", ""), ("blue", "de")]):
+    for words in squares.service().understand([("red", ""), ("blue", "de")]):
         assert words.vector is not None
         assert words.vector.base is None
 

@@ -217,7 +217,7 @@ def test_every_part_that_the_page_names_is_there(client: TestClient) -> None:
 def test_captions_of_another_model_are_refused(squares: Collection, tmp_path: Path) -> None:
     from groundling.errors import UserError
     from groundling.search import index_captions
-    from groundling.serve.desk import Desk
+    from groundling.serve.service import Service
 
     squares.toy.fingerprint = "another"
     try:
@@ -225,6 +225,6 @@ def test_captions_of_another_model_are_refused(squares: Collection, tmp_path: Pa
     finally:
         squares.toy.fingerprint = "toy"
     with pytest.raises(UserError, match="another model"):
-        Desk(Index.open(squares.index), Index.open(tmp_path / "captions"))
+        Service(Index.open(squares.index), Index.open(tmp_path / "captions"))
     with pytest.raises(UserError, match="captions is needed"):
-        Desk(Index.open(squares.index), Index.open(squares.index))
+        Service(Index.open(squares.index), Index.open(squares.index))

@@ -86,7 +86,7 @@ def test_bombs_are_refused_before_they_are_decoded(
     squares: Collection, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decoded: list[object] = []
-    monkeypatch.setattr(squares.toy, "prepare", decoded.append)
+    monkeypatch.setattr(squares.toy, "preparation", decoded.append)
     with squares.client(pixels=64_000_000) as client:
         problem(client.post("/similar", content=bomb(*size), headers=PNG), 413, "picture")
         problem(client.post("/captions", content=bomb(*size), headers=PNG), 413, "picture")

@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from served import Collection, collection, red_checker, square
 
 from groundling.serve.access import Access
-from groundling.serve.received import MEDIA_TYPES
+from groundling.serve.uploads import MEDIA_TYPES
 
 for media_type in MEDIA_TYPES:  # bytes that are a picture; what is none is tested by hand
     schemathesis.openapi.media_type(media_type, some.sampled_from([square(kind=kind) for kind in ("PNG", "JPEG")]))

@@ -128,11 +128,11 @@ def test_every_path_gives_the_same_verdict(world: Dataset, tmp_path: Path) -> No
     model = Model.load(run.folder, "cpu")
     part = world.judged().split("dev")
     texts, codes = part.corpus.texts, part.corpus.languages.tolist()
-    together = model.entails_features(texts, part.features, codes, part.corpus.owners)
+    together = model.judge_features(texts, part.features, codes, part.corpus.owners)
     assert together.dtype == np.float32
     assert np.allclose(together.sum(axis=1), 1, atol=1e-6)
     for row in (0, 7, 100):
-        alone = model.entails_features([texts[row]], part.features[part.corpus.owners[row]][None], codes[row])
+        alone = model.judge_features([texts[row]], part.features[part.corpus.owners[row]][None], codes[row])
         assert np.allclose(alone[0], together[row], atol=1e-6)
     validate = validation(model.system, part, recipe, model.tokeniser, CPU, "float32")
     found = validate(model.towers)
@@ -247,7 +247,7 @@ def test_a_corpus_without_statements_and_a_model_without_a_head(tmp_path: Path) 
     model = Model.load(run.folder, "cpu")
     assert not model.judges
     with pytest.raises(UserError, match=r"system lessons cannot tell .*: clip_ve"):
-        model.entails(["dog"], ["dog.png"], "en")
+        model.judge(["dog"], ["dog.png"], "en")
     settings = make_recipe(training={"measure": "loss"})
     with pytest.raises(UserError, match=r"training\.measure: loss is for systems that judge"):
         train(settings, plain, tmp_path / "third", device="cpu")
@@ -257,13 +257,13 @@ def test_counts_that_do_not_match(world: Dataset, tmp_path: Path) -> None:
     run = train(judging_recipe({"maximum_steps": 2}), world, tmp_path / "run", device="cpu")
     model = Model.load(run.folder, "cpu")
     assert model.judges
-    assert model.entails([], [], "en").shape == (0, 3)
+    assert model.judge([], [], "en").shape == (0, 3)
     with pytest.raises(ValueError, match="2 texts but 1 pictures"):
-        model.entails(["a", "b"], ["a.png"], "en")
+        model.judge(["a", "b"], ["a.png"], "en")
     with pytest.raises(ValueError, match="1 texts, 1 languages and 2 pictures"):
-        model.entails_features(["a"], world.features[:2], "en")
+        model.judge_features(["a"], world.features[:2], "en")
     with pytest.raises(UserError, match="12 features each, but was given 5"):
-        model.entails_features(["a"], np.zeros((1, 5), dtype=np.float32), "en")
+        model.judge_features(["a"], np.zeros((1, 5), dtype=np.float32), "en")
 
 
 def test_only_the_languages_of_the_recipe_are_learned(world: Dataset, tmp_path: Path) -> None:
@@ -306,6 +306,6 @@ def test_picture_files_are_looked_at_once_each(world: Dataset, tmp_path: Path, m
     run = train(judging_recipe({"maximum_steps": 20}), world, tmp_path / "run", device="cpu")
     model = Model.load(run.folder, "cpu")
     texts, codes = ["dog", "katze", "dog"], ["en", "de", "en"]
-    found = model.entails(texts, ["7.png", "3.png", "7.png"], codes)
+    found = model.judge(texts, ["7.png", "3.png", "7.png"], codes)
     assert looked == [["7.png", "3.png"]]
-    assert np.allclose(found, model.entails_features(texts, world.features[[7, 3, 7]], codes), atol=1e-6)
+    assert np.allclose(found, model.judge_features(texts, world.features[[7, 3, 7]], codes), atol=1e-6)

@@ -148,9 +148,7 @@ def test_trained_as_published_only_text_and_head_change(clip: Path, tmp_path: Pa
     assert facts["parameters_by_part"]["pretrained encoder"] > 1000
     dataset = Dataset(world.corpus, world.features)
     part = dataset.judged().split("dev")
-    shares = model.entails_features(
-        part.corpus.texts, part.features, part.corpus.languages.tolist(), part.corpus.owners
-    )
+    shares = model.judge_features(part.corpus.texts, part.features, part.corpus.languages.tolist(), part.corpus.owners)
     assert shares.shape == (len(part.corpus), 3)
 
 

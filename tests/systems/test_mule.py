@@ -18,7 +18,7 @@ from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.parameters import count_model
 from groundling.evaluation.retrieval import evaluate_retrieval
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.objectives import distances, neighbourhood, worst_triplets
 from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import System, Towers
@@ -212,7 +212,7 @@ FAST = {"maximum_steps": 100, "learning_rate": 1e-2}
 def test_both_languages_are_learned(name: str, world: Dataset, tmp_path: Path) -> None:
     system = {"name": name, **QUICK, **({"align_epochs": 3} if name == "mule" else {})}
     train(make_recipe(system=system, training=FAST), world, tmp_path / "run", device="cpu")
-    model = Model.load(tmp_path / "run")
+    model = TrainedModel.load(tmp_path / "run")
     found = evaluate_retrieval(model, world, "test").result["languages"]
     assert all(found[code]["mR"] > 80 for code in ("de", "en")), found  # by chance 16
     mixed = model.encode_text([ENGLISH[0], GERMAN[0], ENGLISH[1]], ["en", "de", "en"])
@@ -228,7 +228,7 @@ def test_one_language(world: Dataset, tmp_path: Path) -> None:
         train(recipe, world, tmp_path / "both", device="cpu")
     german = world.only(["de"])
     train(recipe, german, tmp_path / "run", device="cpu")
-    model = Model.load(tmp_path / "run")
+    model = TrainedModel.load(tmp_path / "run")
     assert evaluate_retrieval(model, german, "test").result["languages"]["de"]["mR"] > 80
     names = {part.name for part in count_model(model)}  # a model that reads no English can be counted, too
     assert "language classifier" not in names
@@ -249,13 +249,13 @@ def test_a_stopped_training_goes_on_exactly(
     recipe = make_recipe(system=system, training={**FAST, "maximum_steps": 45})
     resumed = assert_goes_on_exactly(recipe, world, tmp_path, monkeypatch)
     assert load_file(resumed.weights_file)["text.words.table"].shape == (23, 7)  # a file's vectors have their own size
-    assert Model.load(resumed.folder).encode_text(["hund"], "de").shape == (1, 24)
+    assert TrainedModel.load(resumed.folder).encode_text(["hund"], "de").shape == (1, 24)
 
 
-def model_of(world: Dataset, name: str, **settings: Any) -> Model:
+def model_of(world: Dataset, name: str, **settings: Any) -> TrainedModel:
     system = made(name, **settings)
     tokeniser = system.tokeniser(world.split("train").corpus, TextSettings(minimum_count=1))
-    return Model(make_recipe(), system, tokeniser, system.towers(tokeniser, 12), torch.device("cpu"))
+    return TrainedModel(make_recipe(), system, tokeniser, system.towers(tokeniser, 12), torch.device("cpu"))
 
 
 @pytest.mark.parametrize(("name", "branches"), [("mule", 1), ("par_embn", 2)])

@@ -16,7 +16,7 @@ from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.evaluation.parameters import count_model
 from groundling.evaluation.retrieval import evaluate_retrieval
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.objectives import distances, neighbourhood, worst_triplets
 from groundling.objectives.masked import completion, masked_words
 from groundling.settings import TextSettings
@@ -202,7 +202,7 @@ def test_the_loss_of_smalr_is_the_sum_of_its_parts(kind: str, world: Dataset, mo
 def test_both_languages_are_learned(name: str, world: Dataset, tmp_path: Path) -> None:
     recipe = make_recipe(system=settings_of(name), training={"maximum_steps": 100, "learning_rate": 1e-2})
     train(recipe, world, tmp_path / "run", device="cpu")
-    model = Model.load(tmp_path / "run")
+    model = TrainedModel.load(tmp_path / "run")
     found = evaluate_retrieval(model, world, "test").result["languages"]
     assert all(found[code]["mR"] > 70 for code in ("de", "en")), found  # by chance 16
 
@@ -222,7 +222,7 @@ def test_a_stopped_training_goes_on_exactly(
 def test_parameters_by_hand(name: str, world: Dataset) -> None:
     system, towers, _ = small(name, world)
     tokeniser = tokeniser_of(system, world)
-    model = Model(make_recipe(), system, tokeniser, towers, torch.device("cpu"))
+    model = TrainedModel(make_recipe(), system, tokeniser, towers, torch.device("cpu"))
     parts = {part.name: (part.trainable, part.test_time) for part in count_model(model)}
     expected = {
         "latent tokens": 24 * (tokeniser.tokens + (2 if name == "la" else 0)),

@@ -14,7 +14,8 @@ from groundling.batches import DeviceBatch, TrainingData
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.model import Model, encode_captions, encode_pictures
+from groundling.model import Model
+from groundling.model.encoding import encode_captions, encode_pictures
 from groundling.objectives import OBJECTIVES
 from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import System, Towers

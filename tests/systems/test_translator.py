@@ -15,7 +15,8 @@ from groundling import systems
 from groundling.batches import DeviceBatch, TrainingData
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.model import Model, encode_captions
+from groundling.model import Model
+from groundling.model.encoding import encode_captions
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.systems import Earlier, Towers

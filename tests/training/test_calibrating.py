@@ -51,7 +51,7 @@ def test_training_leaves_the_temperature_that_dev_statements_ask_for(run: Run, j
     assert facts["temperature_from"] == "300 dev statements of judged"
     assert model.temperature == facts["temperature"] != 1
     dev = judged.judged().split("dev")
-    logits = model.verdict_logits(dev.corpus.texts, dev.features, dev.corpus.languages.tolist(), dev.corpus.owners)
+    logits = model.entailment_logits(dev.corpus.texts, dev.features, dev.corpus.languages.tolist(), dev.corpus.owners)
     classes = statement_classes(dev.corpus)
     assert facts["temperature"] == fit_temperature(logits, classes)
     losses = {other: log_loss(logits, classes, other) for other in np.geomspace(0.1, 50, 300)}
@@ -64,7 +64,9 @@ def test_a_run_without_a_temperature_is_as_it_was(run: Run, judged: Dataset) -> 
     assert model.temperature == 1
     without = evaluate_entailment(model, judged)
     part = judged.judged().split("test")
-    logits = model.verdict_logits(part.corpus.texts, part.features, part.corpus.languages.tolist(), part.corpus.owners)
+    logits = model.entailment_logits(
+        part.corpus.texts, part.features, part.corpus.languages.tolist(), part.corpus.owners
+    )
     shares = np.exp(logits.astype(np.float64))
     np.testing.assert_allclose(without.probabilities, shares / shares.sum(axis=1, keepdims=True), rtol=1e-5, atol=1e-9)
     assert "uncalibrated" not in without.result
@@ -82,8 +84,8 @@ def test_a_run_without_a_temperature_is_as_it_was(run: Run, judged: Dataset) -> 
 def test_probabilities_are_those_of_the_temperature(run: Run, judged: Dataset) -> None:
     model = Model.load(run.folder, "cpu")
     asked = (["dog", "hund"], judged.features[:2], ["en", "de"])
-    expected = probabilities(model.verdict_logits(*asked), model.temperature)
-    assert (model.entails_features(*asked) == expected).all()
+    expected = probabilities(model.entailment_logits(*asked), model.temperature)
+    assert (model.judge_features(*asked) == expected).all()
 
 
 @pytest.mark.parametrize("value", [0, -1.0, "hot", None, True, float("inf")])
@@ -112,7 +114,7 @@ def test_a_student_has_the_temperature_of_its_teacher(trained: Path, judged: Dat
     assert facts["temperature_from"] == "the teacher"
     one, two = (Model.load(folder, "cpu") for folder in (english, tmp_path / "student"))
     asked = (["dog", "cat"], judged.features[:2], "en")
-    np.testing.assert_allclose(one.entails_features(*asked), two.entails_features(*asked), rtol=1e-4)
+    np.testing.assert_allclose(one.judge_features(*asked), two.judge_features(*asked), rtol=1e-4)
 
 
 def test_what_is_calibrated_later_is_as_if_it_had_been_at_once(

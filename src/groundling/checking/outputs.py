@@ -5,8 +5,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from groundling.checking.caption_table import CheckedTable
 from groundling.checking.sheet import SHOWN, sheet
-from groundling.checking.table import CheckedTable
 from groundling.errors import UserError
 from groundling.files import atomic_path, write_text
 

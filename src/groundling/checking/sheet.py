@@ -12,7 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
 
-from groundling.checking.table import NOT_CHECKED, CheckedRow, CheckedTable
+from groundling.checking.caption_table import NOT_CHECKED, CheckedRow, CheckedTable
 from groundling.corpus.entailment import LABELS
 from groundling.progress import bar
 from groundling.report.document import document
@@ -31,7 +31,7 @@ IN_WORDS = {
     "neutral": "The picture does not tell",
     "entailment": "The picture shows it",
 }
-NOTHING = '<p class="nothing">No caption here has both this verdict and this language.</p>'
+NOTHING = '<p class="nothing">No caption here was judged so in this language.</p>'
 SIGNS = {"contradiction": "✗", "neutral": "?", "entailment": "✓"}
 
 
@@ -44,10 +44,10 @@ def sheet(
         model: what the model is called.
         at: where the page will be, so that links to the picture files can be relative.
         accuracy: language → how many of 100 test statements in it the model judges right, where that is known.
-        shown: the most rows to show, of those with a verdict and of those without.
+        shown: the most rows to show, of those that were judged and of those that were not.
     """
-    judged = [row for row in checked.rows if row.verdict is not None]
-    others = [row for row in checked.rows if row.verdict is None]
+    judged = [row for row in checked.rows if row.prediction is not None]
+    others = [row for row in checked.rows if row.prediction is None]
     rows = [*judged[:shown], *others[:shown]]
     pictures, languages = _Pictures(checked.pictures, at), _languages(rows)
     items = []
@@ -109,12 +109,11 @@ class _Pictures:
 
 
 def _item(row: CheckedRow, pictures: _Pictures, languages: list[str]) -> str:
-    code = row.verdict.language if row.verdict else row.language
+    code = row.prediction.language if row.prediction else row.language
     said = words(row.text, code) if row.text.strip() else '<span class="words">(no text)</span>'
-    facts = (
-        [escape(language_name(code)) + (", detected" if row.verdict and row.verdict.detected else "")] if code else []
-    )
-    spoken = f"in-{languages.index(row.verdict.language)}" if row.verdict else ""
+    detected = ", detected" if row.prediction and row.prediction.detected else ""
+    facts = [escape(language_name(code)) + detected] if code else []
+    spoken = f"in-{languages.index(row.prediction.language)}" if row.prediction else ""
     facts += [escape(row.picture), f"line {row.line:,}"]
     return (
         f'<li class="check {_kind_class(row.kind)} {spoken}">{pictures.frame(row.picture)}'
@@ -124,22 +123,22 @@ def _item(row: CheckedRow, pictures: _Pictures, languages: list[str]) -> str:
 
 
 def _judged(row: CheckedRow) -> str:
-    """The verdict in words and the three probabilities; or what kept the row from getting one."""
-    if row.verdict is None:
-        return f'<p class="verdict"><span aria-hidden="true">–</span>Not checked</p><p>{escape(row.problem)}</p>'
+    """The label in words and the three probabilities; or what kept the row from being judged."""
+    if row.prediction is None:
+        return f'<p class="label"><span aria-hidden="true">–</span>Not checked</p><p>{escape(row.problem)}</p>'
     shares = []
     for label in LABELS:
-        percent = 100 * row.verdict.probabilities[label]
-        first = ' class="first"' if label == row.verdict.verdict else ""
+        percent = 100 * row.prediction.probabilities[label]
+        first = ' class="first"' if label == row.prediction.label else ""
         shares.append(
             f"<dt>{label}</dt><dd{first}>"
             f'<span class="track" aria-hidden="true"><span class="fill" style="width:{percent:.1f}%"></span></span>'
             f'<span class="number">{percent:.0f} %</span></dd>'
         )
     sign, said = f'<span aria-hidden="true">{SIGNS[row.kind]}</span>', IN_WORDS[row.kind]
-    if row.verdict.probabilities[row.kind] < 0.5:  # more likely wrong than right
+    if row.prediction.probabilities[row.kind] < 0.5:  # more likely wrong than right
         said = f"Perhaps: {said[0].lower()}{said[1:]}"
-    return f'<p class="verdict">{sign}<span>{said}</span></p><dl class="shares">{"".join(shares)}</dl>'
+    return f'<p class="label">{sign}<span>{said}</span></p><dl class="shares">{"".join(shares)}</dl>'
 
 
 def _kind_class(kind: str) -> str:
@@ -147,16 +146,16 @@ def _kind_class(kind: str) -> str:
 
 
 def _languages(rows: Sequence[CheckedRow]) -> list[str]:
-    counts = Counter(row.verdict.language for row in rows if row.verdict)
+    counts = Counter(row.prediction.language for row in rows if row.prediction)
     return sorted(counts, key=lambda code: (-counts[code], code))
 
 
 def _filters(rows: Sequence[CheckedRow], languages: list[str]) -> str:
     kinds = Counter(row.kind for row in rows)
-    verdicts = [(_kind_class(kind), kind, kinds[kind]) for kind in (*LABELS, NOT_CHECKED)]
-    parts = [_radios("Verdict", "kind", [("all", "all", len(rows)), *verdicts])]
+    labels = [(_kind_class(kind), kind, kinds[kind]) for kind in (*LABELS, NOT_CHECKED)]
+    parts = [_radios("Judged", "kind", [("all", "all", len(rows)), *labels])]
     if len(languages) > 1:
-        counts = Counter(row.verdict.language for row in rows if row.verdict)
+        counts = Counter(row.prediction.language for row in rows if row.prediction)
         spoken = [(str(number), language_name(code), counts[code]) for number, code in enumerate(languages)]
         parts.append(_radios("Language", "in", [("all", "all", len(rows)), *spoken]))
     return f'<div class="filters" role="group" aria-label="Which captions to show">{"".join(parts)}</div>'
@@ -177,7 +176,7 @@ def _rules(rows: Sequence[CheckedRow], languages: list[str]) -> str:
     chosen = {f"#kind-{_kind_class(kind)}": f".{_kind_class(kind)}" for kind in kinds}
     chosen |= {f"#in-{number}": f".in-{number}" for number in codes}
     rules = [f"main:has({one}:checked) .check:not({shown}) {{ display: none; }}" for one, shown in chosen.items()]
-    there = {(row.kind, languages.index(row.verdict.language)) for row in rows if row.verdict}
+    there = {(row.kind, languages.index(row.prediction.language)) for row in rows if row.prediction}
     rules += [
         f"main:has(#kind-{_kind_class(kind)}:checked):has(#in-{number}:checked) .nothing {{ display: block; }}"
         for kind in kinds

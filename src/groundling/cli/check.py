@@ -8,8 +8,8 @@ import typer
 from groundling.cli.output import AsJson, Device, print_json, print_words
 
 if TYPE_CHECKING:
+    from groundling.checking.caption_table import CheckedTable
     from groundling.checking.checker import Checker
-    from groundling.checking.table import CheckedTable
 
 PRINTED = 20  # of the worst rows, on a terminal
 
@@ -63,9 +63,9 @@ def check(
         from groundling.checking.checker import Checker
 
         return _one(Checker.load(model, device), picture, text, language, as_json)
+    from groundling.checking.caption_table import check_table
     from groundling.checking.checker import Checker
     from groundling.checking.outputs import check_output, write_output
-    from groundling.checking.table import check_table
 
     for path in out or []:
         check_output(path)
@@ -87,7 +87,7 @@ def _one(checker: "Checker", picture: Path, text: str, language: str | None, as_
     from groundling.report.languages import language_name
 
     shares = ", ".join(f"{label} {100 * share:.1f} %" for label, share in found.probabilities.items())
-    print(f"{found.verdict}  ({shares}; {language_name(found.language)}{', detected' if found.detected else ''})")
+    print(f"{found.label}  ({shares}; {language_name(found.language)}{', detected' if found.detected else ''})")
 
 
 def _plain(checked: "CheckedTable", written: list[Path]) -> dict[str, Any]:
@@ -100,17 +100,17 @@ def _plain(checked: "CheckedTable", written: list[Path]) -> dict[str, Any]:
 
 
 def _show(checked: "CheckedTable", written: list[Path]) -> None:
-    from groundling.checking.table import NOT_CHECKED
+    from groundling.checking.caption_table import NOT_CHECKED
 
-    judged = [row for row in checked.rows if row.verdict is not None]
+    judged = [row for row in checked.rows if row.prediction is not None]
     rows = []
     for row in judged[: 0 if written else PRINTED]:
-        shares = row.verdict.probabilities if row.verdict else {}
+        shares = row.prediction.probabilities if row.prediction else {}
         numbers = [f"{100 * share:.0f}" for share in shares.values()]
         rows.append([row.kind, *numbers, str(row.line), row.picture, row.text])
     if rows:
         print_words("", ["verdict", "contra %", "neutral %", "entail %", "line", "picture", "text"], rows)
-    others = [row for row in checked.rows if row.verdict is None]
+    others = [row for row in checked.rows if row.prediction is None]
     for row in others[:PRINTED]:
         typer.echo(f"{checked.table.name}:{row.line}: not checked: {row.problem}", err=True)
     if len(others) > PRINTED:

@@ -33,9 +33,9 @@ def parameters(
     if table:
         return _published(as_json)
     from groundling.evaluation.parameters import describe
-    from groundling.model import Model
+    from groundling.model.trained import TrainedModel
 
-    described = [{"run": str(run), **describe(Model.load(run, "cpu"), data)} for run in runs or []]
+    described = [{"run": str(run), **describe(TrainedModel.load(run, "cpu"), data)} for run in runs or []]
     if as_json:
         return print_json(described)
     for one in described:

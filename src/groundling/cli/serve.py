@@ -55,7 +55,7 @@ def serve(
         from groundling.serve import server
         from groundling.serve.access import Access, allowed_names, is_loopback
         from groundling.serve.app import make_app
-        from groundling.serve.desk import Desk
+        from groundling.serve.service import Service
     except ImportError as error:
         raise UserError(f"serving needs {error.name}: pip install 'groundling[serve]'") from None
     from groundling.checking.checker import Checker
@@ -79,8 +79,8 @@ def serve(
         if opened.manifest.kind != "pictures":
             raise UserError(f"{index}: an index of captions; name one of pictures, and give this with --captions")
         told = None if captions is None else Index.open(captions, model, device)
-        desk = Desk(opened, told, None if check is None else Checker.load(check, device))
-        desk.warm_up()
+        service = Service(opened, told, None if check is None else Checker.load(check, device))
+        service.warm_up()
         if name is None:
             name = opened.root.name if opened.root is not None else index.name
         address = server.address_of(taken)
@@ -92,8 +92,8 @@ def serve(
 
                 webbrowser.open(address)
 
-        server.run(make_app(desk, access, name), taken, ready)
-        desk.close()
+        server.run(make_app(service, access, name), taken, ready)
+        service.close()
 
 
 def _token(file: Path | None) -> str | None:

@@ -16,7 +16,7 @@ from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.entailment_scores import EntailmentScores, judge
 from groundling.files import atomic_path
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class JudgedSplit:
             save_file(arrays, temporary)
 
 
-def evaluate_entailment(model: Model, dataset: Dataset, split: str = "test") -> JudgedSplit:
+def evaluate_entailment(model: TrainedModel, dataset: Dataset, split: str = "test") -> JudgedSplit:
     """Every statement of a split, by language. The baseline is trained on the same corpus's training statements."""
     part = dataset.judged().split(split)
     corpus = check_statements(part.corpus, split)
     languages, classes = corpus.languages.tolist(), statement_classes(corpus)
-    logits = model.verdict_logits(corpus.texts, part.features, languages, corpus.owners)
+    logits = model.entailment_logits(corpus.texts, part.features, languages, corpus.owners)
     shares = probabilities(logits, model.temperature)
     frequent = most_frequent(dataset.corpus)
     found = judge(classes, shares, languages, corpus.owners, frequent)
@@ -97,12 +97,12 @@ class Fitted:
     after: float
 
 
-def fitted_temperature(model: Model, dataset: Dataset, split: str = "dev") -> Fitted:
+def fitted_temperature(model: TrainedModel, dataset: Dataset, split: str = "dev") -> Fitted:
     """The temperature of a model's verdicts, from the statements of a split that it was not trained on."""
     part = dataset.judged().split(split)
     corpus = check_statements(part.corpus, split)
     classes = statement_classes(corpus)
-    logits = model.verdict_logits(corpus.texts, part.features, corpus.languages.tolist(), corpus.owners)
+    logits = model.entailment_logits(corpus.texts, part.features, corpus.languages.tolist(), corpus.owners)
     value, reason = fit_temperature(logits, classes), why_not(logits, classes)
     where = f"{len(corpus):,} {split} statements of {corpus.name}"
     told = where if reason is None else f"not fitted on {where}: {reason}"

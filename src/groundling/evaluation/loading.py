@@ -10,7 +10,8 @@ from groundling.errors import UserError
 from groundling.evaluation.retrieval import check_queries, measure
 from groundling.evaluation.scores import SCORES
 from groundling.evaluation.unseen import trained_languages
-from groundling.model import Model, Vectors
+from groundling.model.protocol import Vectors
+from groundling.model.trained import TrainedModel
 from groundling.run import Run
 
 
@@ -19,7 +20,7 @@ class LoadedRun:
     """What every question about a run begins with."""
 
     run: Run
-    model: Model
+    model: TrainedModel
     dataset: Dataset
 
     @property
@@ -42,7 +43,7 @@ def load_run(
     folder: Path, corpus: str | None, data: Path | None, device: str, every_language: bool = False
 ) -> LoadedRun:
     """A run with its own corpus or another; with `every_language`, also captions in those it was not trained on."""
-    run, model = Run.open(folder), Model.load(folder, device)
+    run, model = Run.open(folder), TrainedModel.load(folder, device)
     if model.judges:
         raise UserError(f"{folder} judges statements, and this is a question about captions")
     source = model.recipe.corpus

@@ -16,7 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from groundling.dataset import Dataset, load_corpus
 from groundling.errors import UserError
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.systems import JudgingTowers, Towers
 from groundling.text import WordTokeniser
 from groundling.text.vocabulary import SPECIAL
@@ -99,7 +99,7 @@ def count(towers: Towers, entries: Tensor, lengths: Tensor, features: Tensor) ->
     return [Part(name, trainable, test, words) for (name, words), (trainable, test) in sizes.items()]
 
 
-def count_model(model: Model) -> list[Part]:
+def count_model(model: TrainedModel) -> list[Part]:
     languages = list(getattr(model.tokeniser, "codes", ["en"]))  # some read no other languages than their own
     tokens = model.tokeniser.encode(["a"] * len(languages), languages)
     entries = torch.from_numpy(tokens.ids)
@@ -119,7 +119,7 @@ def totals(parts: Iterable[Part]) -> dict[str, int]:
     }
 
 
-def describe(model: Model, data: Path | None = None) -> dict[str, Any]:
+def describe(model: TrainedModel, data: Path | None = None) -> dict[str, Any]:
     """The parts of a model, their sums, and how its word vectors compare with a word table for the same captions.
 
     `reduction` is the size of that table over the size of what makes the model's word vectors. Where the captions
@@ -137,7 +137,7 @@ def describe(model: Model, data: Path | None = None) -> dict[str, Any]:
     return {**result, "word_table": table, "reduction": table["parameters"] / max(1, sums["for_words"])}
 
 
-def vocabulary_size(model: Model, data: Path | None = None) -> int:
+def vocabulary_size(model: TrainedModel, data: Path | None = None) -> int:
     """Rows of a word table for the training captions of a model: its own, or what one would have."""
     saved = model.tokeniser.to_json()
     known = saved.get("words")

@@ -17,7 +17,7 @@ from groundling.evaluation.ranks import Ranks
 from groundling.evaluation.recalls import mean_over_languages
 from groundling.evaluation.scores import SCORES, Score
 from groundling.files import atomic_path
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 
 Vectors = npt.NDArray[np.float32]
 
@@ -57,7 +57,7 @@ class RankedSplit:
 
 
 def evaluate_retrieval(
-    model: Model, dataset: Dataset, split: str = "test", captions: str | None = None, folds: int | None = None
+    model: TrainedModel, dataset: Dataset, split: str = "test", captions: str | None = None, folds: int | None = None
 ) -> RankedSplit:
     """Every language of the split: all its pictures are the gallery, its captions of that language the queries.
 

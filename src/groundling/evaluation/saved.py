@@ -4,11 +4,11 @@ from groundling import files
 from groundling.dataset import Dataset
 from groundling.evaluation.entailment import evaluate_entailment
 from groundling.evaluation.retrieval import evaluate_retrieval
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.run import Run
 
 
-def evaluate_and_save(run: Run, model: Model, dataset: Dataset) -> None:
+def evaluate_and_save(run: Run, model: TrainedModel, dataset: Dataset) -> None:
     """evaluation.json, and beside it the rank of every test query or the verdict on every test statement.
 
     evaluation.json comes last: a run that has one is done.

@@ -9,12 +9,12 @@ from groundling.corpus import Corpus
 from groundling.errors import UserError
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 
 MOST = 2000  # pairs: the more there are, the harder it is to find the one
 
 
-def match_pairs(model: Model, teacher: Model, corpus: Corpus, language: str) -> dict[str, Any] | None:
+def match_pairs(model: TrainedModel, teacher: TrainedModel, corpus: Corpus, language: str) -> dict[str, Any] | None:
     """How often the nearest sentence means the same, in percent, among held-out pairs (see `corpus.sentence_pairs`).
 
     `to_known`: from a new sentence to the known ones; `from_known`: the other way. The teacher reads the known ones.

@@ -16,7 +16,7 @@ from groundling.errors import UserError
 from groundling.evaluation.entailment import JudgedSplit, evaluate_entailment
 from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
 from groundling.files import read_json
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.run import Run
 from groundling.text import Tokeniser
 from groundling.text.hub import HubTokeniser
@@ -33,7 +33,7 @@ EXPECT = {
 }
 
 
-def trained_languages(run: Run, model: Model) -> list[str]:
+def trained_languages(run: Run, model: TrainedModel) -> list[str]:
     """What the run was trained on; nothing where it is not known, as for an unfinished run on all of a corpus."""
     facts = read_json(run.facts_file) if run.finished else {}
     return list(facts.get("languages") or model.recipe.corpus.languages or [])
@@ -53,7 +53,7 @@ def evaluate_unseen(
 
     The run's folder is left as it is.
     """
-    run, model = Run.open(folder), Model.load(folder, device)
+    run, model = Run.open(folder), TrainedModel.load(folder, device)
     wanted, trained = sorted(set(languages)), trained_languages(run, model)
     if not trained:
         raise UserError(f"{folder}: finish this run before it is asked about other languages than its own")

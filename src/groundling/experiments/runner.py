@@ -199,7 +199,7 @@ def run_entry(
     from groundling.evaluation.loading import LoadedRun
     from groundling.evaluation.saved import evaluate_and_save
     from groundling.files import write_json
-    from groundling.model import Model
+    from groundling.model.trained import TrainedModel
     from groundling.training import train
 
     dataset = _dataset(_corpus(entry), entry.recipe.features, data).under(entry.recipe.corpus)
@@ -209,7 +209,7 @@ def run_entry(
     if run.finished and not run.weights_file.exists():
         shutil.rmtree(folder)  # there is a new question, and nobody left to ask
     run = train(entry.recipe, dataset, folder, resume=folder.exists(), device=device, before=_start(entry, out))
-    model = Model.load(run.folder, device)
+    model = TrainedModel.load(run.folder, device)
     if not run.evaluation_file.exists():
         evaluate_and_save(run, model, dataset)  # first of all: an entry with an evaluation is done
     for question in asked:

@@ -9,7 +9,7 @@ from groundling.export import samples
 from groundling.export.manifest import Agreement
 from groundling.export.onnx_model import OnnxModel, Vectors
 from groundling.export.tokenisers import exportable
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.vision.backbones import Backbone
 from groundling.vision.preprocessing import Preprocessing
 
@@ -19,7 +19,7 @@ ALONE = 12  # captions that are also encoded one by one: what stands beside a ca
 
 
 def measured(
-    model: Model, exported: OnnxModel, looking: tuple[Backbone, Preprocessing] | None, weights: str, run: Path
+    model: TrainedModel, exported: OnnxModel, looking: tuple[Backbone, Preprocessing] | None, weights: str, run: Path
 ) -> Agreement:
     """The differences between a model and what was exported from it; more than the tolerance is an error."""
     texts, codes = _captions(model, exported, run)
@@ -36,7 +36,7 @@ def measured(
     if model.judges:
         few = min(len(texts), len(drawn))
         asked = texts[:few], drawn[:few], codes[:few]
-        pairs["verdict"] = exported.entails_features(*asked), model.entails_features(*asked)
+        pairs["verdict"] = exported.judge_features(*asked), model.judge_features(*asked)
     apart = {name: float(np.abs(ours - theirs).max()) for name, (ours, theirs) in pairs.items()}
     cosine = min(_cosine(*pair) for pair in pairs.values())
     for name, difference in apart.items():
@@ -55,7 +55,7 @@ def measured(
     )
 
 
-def _captions(model: Model, exported: OnnxModel, run: Path) -> tuple[list[str], list[str]]:
+def _captions(model: TrainedModel, exported: OnnxModel, run: Path) -> tuple[list[str], list[str]]:
     """Some for each of the readers, who must cut them as they did in the run."""
     taught = {code for reader in exported.readers for code in reader.languages}
     others = [code for code in exported.manifest.languages if code not in taught]

@@ -77,6 +77,8 @@ class Manifest(Settings):
     backbone_name: str
     looking: Looking | None = Field(None, description="absent where the model was trained on an array of features")
     fingerprint: str = Field(description="of the run; an index asks for the model that has it")
+    text_fingerprint: str = Field("", description="of the run's text side; exports had none before")
+    picture_fingerprint: str = Field("", description="of the run's picture side; exports had none before")
     weights: Literal["float32", "half"]
     readers: list[ReaderFiles] = Field(min_length=1)
     picture: GraphFile
@@ -86,12 +88,6 @@ class Manifest(Settings):
         {}, description="by language: of 100 test statements, how many the run judged right, where it was tested"
     )
     agreement: Agreement
-
-
-def is_exported(folder: Path) -> bool:
-    """Whether a folder is meant to hold an exported model, be it whole or not, rather than a run."""
-    ours = (folder / "recipe.json").exists()
-    return not ours and any((folder / file).exists() for file in (FILE, "text.onnx"))
 
 
 def read(folder: Path) -> Manifest:

@@ -1,4 +1,4 @@
-"""An exported model, run by onnxruntime: what `groundling.model.Model` does, with no torch anywhere.
+"""An exported model, run by onnxruntime: the same answers as those of its run, with no torch anywhere.
 
 >>> model = OnnxModel.load("mine.onnx")                     # doctest: +SKIP
 >>> texts = model.encode_text(["ein Hund"], "de")           # doctest: +SKIP
@@ -7,27 +7,28 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.calibration import probabilities
+from groundling.corpus.entailment import LABELS
 from groundling.errors import UserError
 from groundling.export import manifest as manifests
-from groundling.export.manifest import Manifest, ReaderFiles
+from groundling.export.manifest import GraphFile, Manifest, ReaderFiles
 from groundling.export.sessions import Session
 from groundling.export.tokenisers import from_json
+from groundling.model.protocol import FeatureModel, Owners, Vectors
 from groundling.text import Tokens
-from groundling.vision.preprocessing import PictureError, Pixels, Preprocessing
+from groundling.vision.preprocessing import Pixels, Preprocessing
 
-Vectors = npt.NDArray[np.float32]
 SQUARES_AT_ONCE = 4  # more do not fit a core's cache, and take longer
 PICTURES_AT_ONCE = 4096
-VERDICTS = 3  # in the order of `corpus.entailment.LABELS`
 
 
 class Reader:
@@ -51,8 +52,8 @@ class Reader:
             out[rows] = self._graph(**text_inputs(tokens, rows))
 
 
-class OnnxModel:
-    """Opened by `OnnxModel.load`. The graphs that look at pictures are read with the first picture.
+class OnnxModel(FeatureModel):
+    """See `model.protocol.Model`. The graphs that look at pictures are read with the first picture.
 
     Attributes:
         folder: where it is.
@@ -60,13 +61,19 @@ class OnnxModel:
         readers: who reads captions; the last one who knows a language reads it, else the first.
     """
 
+    kind = "run"  # it stands in for its run: an index built with one is searched with the other
+
     def __init__(self, folder: Path, manifest: Manifest, readers: list[Reader]) -> None:
         self.folder, self.manifest, self.readers = folder, manifest, readers
+        self.name, self.backbone, self.similarity = str(folder), manifest.backbone_name, manifest.similarity
+        self.languages = list(manifest.languages)
 
     @staticmethod
-    def load(folder: str | Path) -> "OnnxModel":
-        """The model in a folder that `groundling export` wrote, whole or not at all."""
+    def load(folder: str | Path, device: str = "auto", text: str | None = None) -> "OnnxModel":
+        """The model in a folder that `groundling export` wrote, whole or not at all. It runs on the CPU."""
         folder = Path(folder).expanduser()
+        if text is not None:
+            raise UserError(f"{folder}: an exported model has a text side of its own")
         manifest = manifests.read(folder)
         return OnnxModel(folder, manifest, [Reader(folder, files) for files in manifest.readers])
 
@@ -85,37 +92,63 @@ class OnnxModel:
         return Session(self.folder, graph), Preprocessing(**looking.model_dump())
 
     @cached_property
-    def _verdict(self) -> Session:
-        if self.manifest.verdict is None:
+    def _entailment(self) -> Session:
+        self.check_judges()
+        return Session(self.folder, cast(GraphFile, self.manifest.verdict))
+
+    @property
+    def features(self) -> int:
+        return self.manifest.features
+
+    @property
+    def dimensions(self) -> int:
+        return self.manifest.dimensions
+
+    @property
+    def fingerprint(self) -> str:
+        return self.manifest.fingerprint
+
+    @property
+    def text_fingerprint(self) -> str:
+        return self.manifest.text_fingerprint
+
+    @property
+    def picture_fingerprint(self) -> str:
+        return self.manifest.picture_fingerprint
+
+    @property
+    def judges(self) -> bool:
+        return self.manifest.verdict is not None
+
+    @property
+    def accuracy(self) -> dict[str, float]:
+        return dict(self.manifest.accuracy)
+
+    def check_judges(self) -> None:
+        if not self.judges:
             raise UserError(
                 f"{self.folder}: a model of system {self.manifest.system} cannot tell whether a sentence is true of a "
                 "picture; export one that can"
             )
-        return Session(self.folder, self.manifest.verdict)
 
     @property
-    def judges(self) -> bool:
-        """Whether it can tell if a sentence is true of a picture."""
-        return self.manifest.verdict is not None
+    def finds(self) -> bool:
+        return self.manifest.dimensions == self.manifest.picture_dimensions
 
-    def open_eyes(self) -> None:
+    def load_picture_side(self) -> None:
         """Read the graphs that look at pictures, before several threads ask for them."""
         _ = self._looking, self._picture
 
-    def encode_text(self, texts: Sequence[str], languages: str | Sequence[str], batch_size: int = 512) -> Vectors:
-        """[texts, dimensions] unit vectors. `languages` is one code for all texts or one for each."""
-        codes = [languages] * len(texts) if isinstance(languages, str) else list(languages)
-        if len(codes) != len(texts):
-            raise ValueError(f"{len(texts)} texts but {len(codes)} languages")
+    def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors:
         vectors = np.zeros((len(texts), self.manifest.dimensions), dtype=np.float32)
         if not texts:
             return vectors
-        who = np.array([self._reader_of(code) for code in codes])
+        who = np.array([self._reader_of(code) for code in languages])
         for number, reader in enumerate(self.readers):
             rows = np.flatnonzero(who == number).tolist()
             if len(rows):
                 found = np.empty((len(rows), vectors.shape[1]), dtype=np.float32)
-                reader([texts[row] for row in rows], [codes[row] for row in rows], batch_size, found)
+                reader([texts[row] for row in rows], [languages[row] for row in rows], batch_size, found)
                 vectors[rows] = found
         return vectors
 
@@ -123,7 +156,7 @@ class OnnxModel:
         later = range(len(self.readers) - 1, 0, -1)
         return next((number for number in later if code in self.readers[number].languages), 0)
 
-    def encode_features(self, features: Vectors) -> Vectors:
+    def encode_features(self, features: Vectors, batch_size: int = PICTURES_AT_ONCE) -> Vectors:
         """[pictures, dimensions] unit vectors of pictures given by their backbone's features."""
         if features.shape[1:] != (self.manifest.features,):
             raise UserError(
@@ -131,18 +164,14 @@ class OnnxModel:
                 f"{' × '.join(map(str, features.shape[1:]))}; use the backbone it was trained with"
             )
         vectors = np.zeros((len(features), self.manifest.picture_dimensions), dtype=np.float32)
-        for start in range(0, len(features), PICTURES_AT_ONCE):
-            part = np.ascontiguousarray(features[start : start + PICTURES_AT_ONCE], dtype=np.float32)
+        for start in range(0, len(features), batch_size):
+            part = np.ascontiguousarray(features[start : start + batch_size], dtype=np.float32)
             vectors[start : start + len(part)] = self._picture(features=part)
         return vectors
 
-    def prepare(self, data: bytes) -> Pixels:
-        """The pixels of a picture file that the backbone is shown. Raises `vision.preprocessing.PictureError`."""
-        return self._looking[1].pixels(data)
-
-    def encode_pixels(self, prepared: Sequence[Pixels]) -> Vectors:
-        """[pictures, dimensions] unit vectors of what `prepare` gave."""
-        return self.encode_features(self.features_of(prepared))
+    @property
+    def preparation(self) -> Preprocessing:
+        return self._looking[1]
 
     def features_of(self, prepared: Sequence[Pixels]) -> Vectors:
         """[pictures, features]: the mean over all squares that were cut out of each picture."""
@@ -155,41 +184,20 @@ class OnnxModel:
         features: Vectors = np.concatenate(parts).reshape(len(stacked), -1, self.manifest.features).mean(axis=1)
         return features
 
-    def entails(self, texts: Sequence[str], pictures: Sequence[str | Path], languages: str | Sequence[str]) -> Vectors:
-        """[n, 3] probabilities that picture i contradicts, leaves open, or shows what text i says."""
-        return self._judged(self.encode_text(texts, languages), self.encode_pictures(pictures))
-
-    def entails_features(
+    def judge_features(
         self,
         texts: Sequence[str],
         features: Vectors,
         languages: str | Sequence[str],
-        owners: npt.NDArray[np.int64] | None = None,
+        owners: Owners | None = None,
     ) -> Vectors:
-        """The same for pictures given by their features: that of text i is row i, or row `owners[i]` where given."""
-        pictures = self.encode_features(features)
-        return self._judged(self.encode_text(texts, languages), pictures if owners is None else pictures[owners])
-
-    def _judged(self, sentences: Vectors, pictures: Vectors) -> Vectors:
-        verdict = self._verdict
+        entailment, pictures = self._entailment, self.encode_features(features)
+        sentences, pictures = self.encode_text(texts, languages), pictures if owners is None else pictures[owners]
         if len(sentences) != len(pictures):
             raise ValueError(f"{len(sentences)} texts but {len(pictures)} pictures")
         if not len(sentences):
-            return np.zeros((0, VERDICTS), dtype=np.float32)
-        return probabilities(verdict(sentences=sentences, pictures=pictures))
-
-    def encode_pictures(self, paths: Iterable[str | Path]) -> Vectors:
-        """[pictures, dimensions] unit vectors of picture files; an unreadable one is an error that names it."""
-        self.open_eyes()
-        vectors = [np.zeros((0, self.manifest.picture_dimensions), dtype=np.float32)]
-        for path in map(Path, paths):
-            try:
-                vectors.append(self.encode_pixels([self.prepare(path.read_bytes())]))
-            except PictureError as error:
-                raise UserError(f"{path}: {error}") from None
-            except OSError as error:
-                raise UserError(f"{path}: cannot be read ({error.strerror})") from None
-        return np.concatenate(vectors)
+            return np.zeros((0, len(LABELS)), dtype=np.float32)
+        return probabilities(entailment(sentences=sentences, pictures=pictures))
 
 
 def _one_core_each(work: Callable[[Pixels], Vectors], portions: Sequence[Pixels]) -> list[Vectors]:

@@ -13,20 +13,17 @@ import torch
 
 import groundling
 from groundling.errors import UserError
-from groundling.evaluation.unseen import trained_languages
 from groundling.export import manifest as manifests
 from groundling.export.agreement import TOLERANCE, measured
-from groundling.export.fingerprint import run_fingerprint
 from groundling.export.halves import halved
 from groundling.export.manifest import Agreement, ExportedFile, GraphFile, Looking, Manifest, ReaderFiles
 from groundling.export.onnx_model import OnnxModel
 from groundling.export.picture_graphs import Eyes, picture_graph
-from groundling.export.tested import accuracy_of
 from groundling.export.text_graphs import text_graph
 from groundling.export.tokenisers import exportable
 from groundling.export.trace import Graph, traced
 from groundling.files import atomic_path, write_json
-from groundling.model import Model, Reader
+from groundling.model.trained import Reader, TrainedModel
 from groundling.progress import bar
 from groundling.run import Run
 from groundling.systems import JudgingTowers
@@ -47,7 +44,7 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
     """
     opened, folder = Run.open(Path(run)), Path(folder).expanduser()
     _refuse_existing(folder)
-    model = Model.load(opened.folder, "cpu")
+    model = TrainedModel.load(opened.folder, "cpu")
     with _new_folder(folder) as place, bar("Exporting", total=4) as progress:
         readers = [_reader(place, number, reader, model, half) for number, reader in enumerate(model.readers)]
         progress.advance()
@@ -60,7 +57,7 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
         )
         progress.advance()
         weights = "half" if half else "float32"
-        fingerprint = run_fingerprint(opened, model.recipe.features)
+        suffix = f"-{weights}" if half else ""  # slightly other vectors
         manifest = Manifest(
             format=manifests.FORMAT,
             kind=manifests.KIND,
@@ -68,19 +65,21 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
             recipe=model.recipe.name,
             system=model.system.name,
             similarity=model.system.similarity,
-            languages=trained_languages(opened, model),
+            languages=model.languages,
             dimensions=readers[0].text.outputs["vectors"][1],
             picture_dimensions=picture.outputs["vectors"][1],
             features=model.features,
             backbone_name="a precomputed array" if looking is None else model.recipe.features.backbone,
             looking=None if looking is None else _settings(looking[1]),
-            fingerprint=f"{fingerprint}-{weights}" if half else fingerprint,
+            fingerprint=model.fingerprint + suffix,
+            text_fingerprint=model.text_fingerprint + suffix,
+            picture_fingerprint=model.picture_fingerprint + suffix,
             weights=weights,
             readers=readers,
             picture=picture,
             backbone=eyes,
             verdict=verdict,
-            accuracy=accuracy_of(opened.evaluation_file) if model.judges else {},
+            accuracy=model.accuracy,
             agreement=Agreement(tolerance=TOLERANCE[weights], text=0, picture=0, cosine=1),  # not known yet
         )
         write_json(place / manifests.FILE, manifest.model_dump())
@@ -91,7 +90,7 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
     return manifest
 
 
-def _reader(folder: Path, number: int, reader: Reader, model: Model, half: bool) -> ReaderFiles:
+def _reader(folder: Path, number: int, reader: Reader, model: TrainedModel, half: bool) -> ReaderFiles:
     suffix = str(number + 1) if number else ""
     name = f"tokeniser{suffix}.json"
     write_json(folder / name, exportable(reader.tokeniser))
@@ -130,13 +129,13 @@ def text_graph_of(reader: Reader, language: str, system: str) -> Graph:
     return _graph(text_graph(reader.towers.text, system), inputs, "captions", f"system {system}")
 
 
-def _picture(model: Model) -> Graph:
+def _picture(model: TrainedModel) -> Graph:
     example = torch.from_numpy(np.ones((3, model.features), dtype=np.float32))
     inputs = {"features": (example, ["pictures", None])}
     return _graph(picture_graph(model.towers.picture), inputs, "pictures", f"system {model.system.name}")
 
 
-def _verdict(model: Model, text: GraphFile, picture: GraphFile) -> Graph:
+def _verdict(model: TrainedModel, text: GraphFile, picture: GraphFile) -> Graph:
     sizes = {"sentences": int(text.outputs["vectors"][1]), "pictures": int(picture.outputs["vectors"][1])}
     inputs = {name: (torch.ones(3, size), ["pairs", None]) for name, size in sizes.items()}
     head = Tempered(cast(JudgingTowers, model.towers).verdict, model.temperature)
@@ -171,8 +170,8 @@ def _graph(module: torch.nn.Module, inputs: dict[str, Any], side: str, what: str
         raise UserError(f"{what}: cannot be exported to ONNX ({reason[:200]})") from error
 
 
-def _looking(model: Model) -> tuple[Backbone, Preprocessing] | None:
-    settings = model.looks
+def _looking(model: TrainedModel) -> tuple[Backbone, Preprocessing] | None:
+    settings = model.feature_settings
     if settings is None or settings.array is not None:
         return None
     backbone = backbone_of(settings).to(torch.device("cpu"))

@@ -9,7 +9,7 @@ from groundling.evaluation.entailment import evaluate_entailment
 from groundling.evaluation.examples import examples
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.files import read_json, write_json
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.report.page import write
 from groundling.run import Run
 from groundling.training.metrics import read_metrics
@@ -30,7 +30,7 @@ def evaluate_run(
     Only the run's own corpus, test split, queries and folds change what is kept in the run folder; other questions are
     answered without overwriting it. `dataset` saves loading the corpus again right after training.
     """
-    run, model = Run.open(folder), Model.load(folder, device)
+    run, model = Run.open(folder), TrainedModel.load(folder, device)
     if model.judges:
         if captions is not None or folds is not None:
             raise UserError(f"{folder} judges statements: there are no captions to choose from, and no folds")
@@ -54,7 +54,7 @@ def evaluate_run(
 
 
 def judge_run(
-    run: Run, model: Model, split: str, corpus: str | None, data: Path | None, dataset: Dataset | None
+    run: Run, model: TrainedModel, split: str, corpus: str | None, data: Path | None, dataset: Dataset | None
 ) -> tuple[dict[str, Any], Path | None]:
     """The same for a model that judges statements."""
     if dataset is None:

@@ -9,7 +9,7 @@ from groundling.evaluation.examples import examples_by_language
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.evaluation.unseen import trained_languages
 from groundling.files import write_text
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.report.qualitative import qualitative_page
 from groundling.run import Run
 
@@ -27,7 +27,7 @@ def show_run(
     device: str,
 ) -> dict[str, Any]:
     """What the page shows, as data. `languages` are those of the run where left out."""
-    run, model = Run.open(folder), Model.load(folder, device)
+    run, model = Run.open(folder), TrainedModel.load(folder, device)
     if model.system.task == "entailment":
         raise UserError(
             f"{folder} judges statements and finds neither pictures nor captions; `groundling evaluate` writes its "

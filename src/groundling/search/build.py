@@ -19,16 +19,15 @@ from typing import Any
 
 import groundling
 from groundling.errors import UserError
-from groundling.files import atomic_path
+from groundling.files import atomic_path, only_writer
+from groundling.model import Model, Vectors
 from groundling.progress import bar
 from groundling.search import manifest as manifests
 from groundling.search import store as stores
-from groundling.search.encoder import Encoder, Vectors
 from groundling.search.entries import Entries
 from groundling.search.journal import Journal
-from groundling.search.known import Known, Row, vectors_of
-from groundling.search.lock import only_builder
 from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
+from groundling.search.previous import Previous, Row, vectors_of
 
 JOURNAL = "journal.bin"
 CAPTIONS_AT_ONCE = 256
@@ -59,10 +58,10 @@ class Build:
 
     folder: Path
     kind: str
-    encoder: Encoder
-    model: ModelFacts
+    model: Model
+    facts: ModelFacts
     journal: Journal
-    known: Known
+    previous: Previous
     rows: dict[str, Row] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     encoded: int = 0
@@ -87,9 +86,9 @@ class Build:
     def vector_of(self, digest: str) -> Vectors | None:
         """The vector of content that was met before."""
         with self._lock:
-            found = self.known.by_digest.get(digest)
+            found = self.previous.by_digest.get(digest)
             if isinstance(found, int):
-                return vectors_of([Row({}, found)], self.known.store, self.model.dimensions)[0]
+                return vectors_of([Row({}, found)], self.previous.store, self.facts.dimensions)[0]
             return found
 
     def run(self, todo: Sequence[Any], work: Callable[[Sequence[Any]], None], at_once: int, title: str) -> None:
@@ -111,14 +110,14 @@ class Build:
             first = next(iter(self.skipped.items()), None)
             why = f" ({first[0]}: {first[1]})" if first else ""
             raise UserError(f"{root or 'the captions'}: nothing that can be put into an index{why}")
-        facts, old = [row.facts for row in rows], self.known.manifest
+        facts, old = [row.facts for row in rows], self.previous.manifest
         search = old.search if old is not None and self._same(facts, store, kind) else None
         if search is None:
             search = self._write(rows, root, store, kind)
         elif old is not None and old.skipped != self.skipped:
             manifests.write(self.folder, old.model_copy(update={"skipped": self.skipped}))
         self.journal.remove()
-        before = {_key(row): row["digest"] for row in self.known.old_facts}
+        before = {_key(row): row["digest"] for row in self.previous.old_facts}
         now = {_key(row): row["digest"] for row in facts}
         changed = sum(before.get(key, digest) != digest for key, digest in now.items())
         added = sum(key not in before for key in now)
@@ -139,18 +138,18 @@ class Build:
 
     def _same(self, facts: list[dict[str, Any]], store: StoreFacts, kind: str) -> bool:
         """Whether the finished index is what would be written; a Milvus is always looked into, it may need mending."""
-        old = self.known.manifest
+        old = self.previous.manifest
         same_kind = old is not None and kind in ("auto", old.search.kind)
-        return facts == self.known.old_facts and store.name == "faiss" and same_kind
+        return facts == self.previous.old_facts and store.name == "faiss" and same_kind
 
     def _write(self, rows: list[Row], root: Path | None, store: StoreFacts, kind: str) -> manifests.SearchFacts:
         entries = Entries.of([row.facts for row in rows])
 
         def fetch(wanted: Any) -> Vectors:
-            return vectors_of([rows[row] for row in wanted.tolist()], self.known.store, self.model.dimensions)
+            return vectors_of([rows[row] for row in wanted.tolist()], self.previous.store, self.facts.dimensions)
 
         with bar("Writing the index", total=2) as progress:
-            search, vectors = stores.write(self.folder, store, entries, self.model.dimensions, fetch, kind)
+            search, vectors = stores.write(self.folder, store, entries, self.facts.dimensions, fetch, kind)
             progress.advance()
             path = self.folder / f"entries-{secrets.token_hex(8)}.parquet"
             with atomic_path(path) as temporary:
@@ -162,7 +161,7 @@ class Build:
             groundling=groundling.__version__,
             kind=self.kind,
             root=None if root is None else manifests.place_from(self.folder, root),
-            model=self.model,
+            model=self.facts,
             count=len(entries),
             skipped=self.skipped,
             store=store,
@@ -175,25 +174,25 @@ class Build:
 
 
 @contextmanager
-def building(folder: Path, kind: str, encoder: Encoder, model: ModelFacts) -> Iterator[Build]:
+def building(folder: Path, kind: str, model: Model, facts: ModelFacts) -> Iterator[Build]:
     """Holds the lock and the journal of an index of `kind` (pictures or captions)."""
-    with only_builder(folder):
+    with only_writer(folder):
         if (folder / manifests.FILE).exists():
-            _refuse_another(folder, manifests.read(folder), kind, encoder)
-        about = {"format": manifests.FORMAT, "kind": kind, "model": encoder.fingerprint}
+            _refuse_another(folder, manifests.read(folder), kind, model)
+        about = {"format": manifests.FORMAT, "kind": kind, "model": model.fingerprint}
         try:
-            with Journal(folder / JOURNAL, about, encoder.dimensions) as journal:
-                yield Build(folder, kind, encoder, model, journal, Known.of(folder, journal))
+            with Journal(folder / JOURNAL, about, model.dimensions) as journal:
+                yield Build(folder, kind, model, facts, journal, Previous.of(folder, journal))
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             raise UserError(f"{folder}: no room is left there; make some and give the command once more") from None
 
 
-def _refuse_another(folder: Path, old: Manifest, kind: str, encoder: Encoder) -> None:
+def _refuse_another(folder: Path, old: Manifest, kind: str, model: Model) -> None:
     if old.kind != kind:
         raise UserError(f"{folder}: an index of {old.kind}, not of {kind}; choose another --out")
-    if old.model.fingerprint != encoder.fingerprint:
+    if old.model.fingerprint != model.fingerprint:
         raise UserError(
             f"{folder}: was built with another model than this ({old.model.name}, or that was trained anew since); "
             "build a new index with another --out"

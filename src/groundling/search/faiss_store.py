@@ -12,9 +12,9 @@ import numpy as np
 
 from groundling.errors import UserError
 from groundling.files import atomic_path
+from groundling.model.protocol import Vectors
 from groundling.search import recall
 from groundling.search.choice import Choice
-from groundling.search.encoder import Vectors
 from groundling.search.entries import Entries, Mask, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoredFile, sha256, verify
 from groundling.search.store import Fetch

@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.search import language as languages
+from groundling.model import Model, Vectors, load
 from groundling.search import manifest as manifests
 from groundling.search import pictures, walk
 from groundling.search.choice import Choice
-from groundling.search.encoder import Encoder, Vectors, load
 from groundling.search.entries import Entries
 from groundling.search.manifest import Manifest
+from groundling.search.searchable import searchable
 from groundling.search.store import Store, open_store
+from groundling.text.language_detection import checked_language, detect_language
 
 LONGEST_QUERY = 10_000  # characters
 
@@ -58,7 +59,7 @@ class Index:
     ):
         self.folder, self.manifest, self.entries, self.store = folder, manifest, entries, store
         self.root = None if manifest.root is None else (folder / manifest.root).resolve()
-        self._model, self._device = model, device
+        self._name, self._device = model, device
 
     @staticmethod
     def open(folder: str | Path, model: str | None = None, device: str = "auto") -> "Index":
@@ -88,29 +89,39 @@ class Index:
         return f"Index {self.folder}: {len(self):,} {self.manifest.kind}, {model.dimensions} dimensions ({model.name})"
 
     @cached_property
-    def encoder(self) -> Encoder:
-        """The model that the index was built with; another is an error."""
+    def model(self) -> Model:
+        """The model that the index was built with, or another that looks at pictures alike; any other is an error."""
         name, text = manifests.model_names(self.folder, self.manifest)
-        if self._model is not None:
-            name = self._model
+        if self._name is not None:
+            name = self._name
         try:
-            encoder = load(name, text, self._device)
+            model = searchable(load(name, text, self._device))
         except UserError as error:
-            if self._model is None:
+            if self._name is None:
                 raise UserError(f"{error} (the model of {self.folder}; say with --model where it is now)") from None
             raise
-        if encoder.fingerprint != self.manifest.model.fingerprint:
+        if not self._fits(model):
             raise UserError(
                 f"{name}: not the model that {self.folder} was built with, or trained anew since; build the index again"
             )
-        return encoder
+        return model
+
+    def _fits(self, model: Model) -> bool:
+        """Whether vectors of a model can be compared with those of the index.
+
+        Of a model that was taught another language the pictures are where they were, and so is what finds them.
+        """
+        facts = self.manifest.model
+        if model.fingerprint == facts.fingerprint:
+            return True
+        return self.manifest.kind == "pictures" and bool(facts.pictures) and model.picture_fingerprint == facts.pictures
 
     def language_of(self, text: str, language: str | None = None) -> str:
         """The language of a query: as given, or guessed among those of the model; "" for a model that does not ask."""
         if language:
-            return languages.checked(language)
+            return checked_language(language)
         known = self.manifest.model.languages
-        return languages.guess(text, known) if self.manifest.model.kind == "run" else ""
+        return detect_language(text, known) if self.manifest.model.kind == "run" else ""
 
     def search(
         self,
@@ -157,7 +168,7 @@ class Index:
         if len(text) > LONGEST_QUERY:
             raise UserError(f"the query has {len(text):,} characters, more than {LONGEST_QUERY:,}")
         code = self.language_of(text, language)
-        return np.asarray(self.encoder.encode_text([text], [code])[0], dtype=np.float32)
+        return np.asarray(self.model.encode_text([text], [code])[0], dtype=np.float32)
 
     def look(self, picture: str | Path | bytes) -> Vectors:
         """The vector of a picture."""
@@ -171,10 +182,10 @@ class Index:
                 path = Path(picture).expanduser().resolve()  # a file that the user names may be reached by a link
                 data = walk.read(path.parent, path.name)[0]
             pictures.check(data, name)
-            prepared = self.encoder.prepare(data)
+            prepared = self.model.preparation(data)
         except (walk.Unreadable, PictureError) as error:
             raise UserError(f"{name}: {error}") from None
-        return np.asarray(self.encoder.encode_pictures([prepared])[0], dtype=np.float32)
+        return np.asarray(self.model.encode_prepared([prepared])[0], dtype=np.float32)
 
     def nearest(
         self, vectors: Vectors, k: int = 10, choice: Choice | None = None, exact: bool = False

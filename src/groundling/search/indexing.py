@@ -9,13 +9,14 @@ from pathlib import Path
 import numpy as np
 
 from groundling.errors import UserError, did_you_mean
+from groundling.model import Model, Vectors, load
 from groundling.search import manifest as manifests
 from groundling.search import pictures
 from groundling.search.build import CAPTIONS_AT_ONCE, Build, Built, building
-from groundling.search.encoder import Encoder, Vectors, load
 from groundling.search.entries import facts_of
-from groundling.search.known import Row
 from groundling.search.manifest import ModelFacts, StoreFacts
+from groundling.search.previous import Row
+from groundling.search.searchable import searchable
 from groundling.search.store import KINDS, check_store, store_facts
 from groundling.search.walk import Unreadable, read, walk
 
@@ -39,7 +40,7 @@ def index_pictures(
     Args:
         root: the folder; links in it are not followed.
         out: the folder of the index; a build that was cut short there goes on.
-        model, text_model: see `search.encoder.load`.
+        model, text_model: see `model.loading.load`.
         store: "faiss", or "milvus:URI".
         kind: auto, exact, ivf or hnsw.
         update: add, change and remove what has changed in the folder since.
@@ -57,21 +58,21 @@ def index_pictures(
     if not found.pictures:
         lost = " (is its disk there? The index was left as it is)" if old is not None else ""
         raise UserError(f"{root}: no pictures in it{lost}")
-    encoder, facts = _model(out, old, model, text_model, device)
-    place = _store(out, old, store, kind, encoder)
-    with building(out, "pictures", encoder, facts) as build:
+    opened, facts = _model(out, old, model, text_model, device)
+    place = _store(out, old, store, kind, opened)
+    with building(out, "pictures", opened, facts) as build:
         build.links, build.skipped = found.links, dict(found.skipped)
         todo = []
         for path, now in found.pictures.items():
-            before = build.known.by_name.get(path)
+            before = build.previous.by_name.get(path)
             if before and (before.facts["size"], before.facts["modified"]) == (now.size, now.modified):
                 build.keep(path, before)
             else:
                 todo.append(path)
         if todo:
-            encoder.open_eyes()
+            opened.load_picture_side()
         folder = root
-        build.run(todo, lambda paths: _encode_files(build, folder, paths), encoder.batch, "Pictures")
+        build.run(todo, lambda paths: _encode_files(build, folder, paths), opened.batch, "Pictures")
         return build.finish(root, place, kind)
 
 
@@ -90,12 +91,12 @@ def _encode_files(build: Build, root: Path, paths: Sequence[str]) -> None:
             if known is not None:
                 build.add(path, facts, known, encoded=False)
             else:
-                fresh.append((facts, build.encoder.prepare(data)))
+                fresh.append((facts, build.model.preparation(data)))
         except (Unreadable, PictureError) as error:
             build.skip(path, str(error))
     if not fresh:
         return
-    vectors = build.encoder.encode_pictures([prepared for _, prepared in fresh])
+    vectors = build.model.encode_prepared([prepared for _, prepared in fresh])
     for (facts, _), vector in zip(fresh, vectors, strict=True):
         if _usable(vector):
             build.add(facts["name"], facts, vector, encoded=True)
@@ -116,20 +117,20 @@ def index_captions(
 ) -> Built:
     """Captions, (text, language) each, searchable by picture or by text; the same one twice is one."""
     old = _existing(out, update, kind)
-    encoder, facts = _model(out, old, model, text_model, device)
-    place = _store(out, old, store, kind, encoder)
-    with building(out, "captions", encoder, facts) as build:
+    opened, facts = _model(out, old, model, text_model, device)
+    place = _store(out, old, store, kind, opened)
+    with building(out, "captions", opened, facts) as build:
         todo = {}
         for text, language in captions:
             row = facts_of(text, hashlib.sha256(f"{language}\0{text}".encode()).hexdigest(), language)
-            known = build.known.by_digest.get(row["digest"])
+            known = build.previous.by_digest.get(row["digest"])
             if known is not None:
                 build.keep(row["digest"], Row(row, known))
             else:
                 todo[row["digest"]] = row
 
         def encode(rows: Sequence[dict[str, str]]) -> None:
-            vectors = encoder.encode_text([row["name"] for row in rows], [row["language"] for row in rows])
+            vectors = opened.encode_text([row["name"] for row in rows], [row["language"] for row in rows])
             for row, vector in zip(rows, vectors, strict=True):
                 if _usable(vector):
                     build.add(row["digest"], row, vector, encoded=True)
@@ -159,31 +160,31 @@ def _existing(out: Path, update: bool, kind: str) -> manifests.Manifest | None:
 
 def _model(
     out: Path, old: manifests.Manifest | None, model: str | None, text_model: str | None, device: str
-) -> tuple[Encoder, ModelFacts]:
+) -> tuple[Model, ModelFacts]:
     """The model asked for; that of the index where none is."""
     if model is None and old is None:
         raise UserError("which model? Give --model RUN, or the folder or name of a pretrained one")
     if model is None and old is not None:
-        return load(*manifests.model_names(out, old), device=device), old.model
-    encoder = load(str(model), text_model, device)
+        return searchable(load(*manifests.model_names(out, old), device=device)), old.model
+    opened = searchable(load(str(model), text_model, device))
     names = [
         name if name is None or not Path(name).expanduser().exists() else place(out, name)
         for name in (model, text_model)
     ]
-    return encoder, manifests.facts_of_model(encoder, str(names[0]), names[1])
+    return opened, manifests.facts_of_model(opened, str(names[0]), names[1])
 
 
 def place(out: Path, name: str) -> str:
     return manifests.place_from(out, Path(name).expanduser())
 
 
-def _store(out: Path, old: manifests.Manifest | None, store: str, kind: str, encoder: Encoder) -> StoreFacts:
+def _store(out: Path, old: manifests.Manifest | None, store: str, kind: str, model: Model) -> StoreFacts:
     """Where the vectors go; tried before hours of work."""
     if old is not None:
         if store not in ("faiss", old.store.name) and not store.startswith(f"{old.store.name}:"):
             raise UserError(f"{out}: keeps its vectors in {old.store.name}; choose another --out for another --store")
         facts = old.store
     else:
-        facts = store_facts(store, out, encoder.fingerprint)
+        facts = store_facts(store, out, model.fingerprint)
     check_store(out, facts, kind)
     return facts

@@ -7,12 +7,13 @@ build leaves the old one whole.
 import hashlib
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from groundling.errors import UserError
 from groundling.files import read_json, write_json
+from groundling.model import Model
 from groundling.settings import Settings, check
 
 FORMAT = 1
@@ -24,9 +25,10 @@ class ModelFacts(Settings):
 
     kind: Literal["run", "pretrained"]
     name: str
-    text: str | None = Field(None, description="the separate text tower, where there is one")
+    text: str | None = Field(None, description="the separate text side, where there is one")
     backbone: str
     fingerprint: str
+    pictures: str = Field("", description="the fingerprint of its picture side; indexes had none before")
     dimensions: int = Field(ge=1)
     languages: list[str]
 
@@ -123,13 +125,14 @@ def model_names(folder: Path, manifest: Manifest) -> tuple[str, str | None]:
     return str(found[0]), found[1]
 
 
-def facts_of_model(encoder: Any, name: str, text: str | None) -> ModelFacts:
+def facts_of_model(model: Model, name: str, text: str | None) -> ModelFacts:
     return ModelFacts(
-        kind=encoder.kind,
+        kind=model.kind,
         name=name,
         text=text,
-        backbone=encoder.backbone,
-        fingerprint=encoder.fingerprint,
-        dimensions=encoder.dimensions,
-        languages=sorted(encoder.languages),
+        backbone=model.backbone,
+        fingerprint=model.fingerprint,
+        pictures=model.picture_fingerprint,
+        dimensions=model.dimensions,
+        languages=sorted(model.languages),
     )

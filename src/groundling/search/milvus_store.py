@@ -13,10 +13,10 @@ import numpy as np
 
 from groundling.errors import UserError
 from groundling.hub import first_line
+from groundling.model.protocol import Vectors
 from groundling.progress import bar
 from groundling.search import recall
 from groundling.search.choice import Choice
-from groundling.search.encoder import Vectors
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoreFacts, place_from
 from groundling.search.store import Fetch

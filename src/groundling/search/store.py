@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Protocol
 
 from groundling.errors import UserError
+from groundling.model.protocol import Vectors
 from groundling.search.choice import Choice
-from groundling.search.encoder import Vectors
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoredFile, StoreFacts
 

@@ -9,19 +9,19 @@ from starlette.middleware import Middleware
 from starlette.responses import Response
 
 import groundling
+from groundling.model import Vectors
 from groundling.search.choice import Choice
-from groundling.search.encoder import Vectors
 from groundling.serve import metrics as watching
 from groundling.serve import problems, shapes
 from groundling.serve.access import COOKIE, Access, Gate
-from groundling.serve.desk import Desk, Hits
 from groundling.serve.guard import Guard, Head
 from groundling.serve.limits import LARGEST_SIDE, LONGEST_FOLDER, LONGEST_QUERY, MOST_RESULTS, SMALLEST_SIDE
 from groundling.serve.page_files import START, page_files
 from groundling.serve.pictures import MEDIA_TYPES
 from groundling.serve.problems import Problem
-from groundling.serve.received import MEDIA_TYPES as ACCEPTED
-from groundling.serve.received import body_of, picture_of
+from groundling.serve.service import Hits, Service
+from groundling.serve.uploads import MEDIA_TYPES as ACCEPTED
+from groundling.serve.uploads import body_of, picture_of
 
 DATE = r"^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$"
 CODE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
@@ -64,8 +64,8 @@ PICTURE_ANSWER: dict[int | str, dict[str, Any]] = {
 }
 
 
-def make_app(desk: Desk, access: Access | None = None, name: str = "groundling") -> FastAPI:
-    """The application around a desk, which whoever made it closes; `name` is what the page calls the collection."""
+def make_app(service: Service, access: Access | None = None, name: str = "groundling") -> FastAPI:
+    """The application around a service, which whoever made it closes; `name` is what the page calls the collection."""
     access = access or Access()
     app = FastAPI(
         title="groundling",
@@ -76,21 +76,21 @@ def make_app(desk: Desk, access: Access | None = None, name: str = "groundling")
         redirect_slashes=False,
         middleware=[
             Middleware(Head),
-            Middleware(Guard, limits=desk.limits, metrics=desk.metrics),
+            Middleware(Guard, limits=service.limits, metrics=service.metrics),
             Middleware(Gate, access=access),
         ],
     )
     problems.install(app)
-    _questions(app, desk)
-    _pictures(app, desk)
-    _around(app, desk, access, name)
+    _questions(app, service)
+    _pictures(app, service)
+    _around(app, service, access, name)
     _page(app)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
 
-def _questions(app: FastAPI, desk: Desk) -> None:
-    index, limits = desk.index, desk.limits
+def _questions(app: FastAPI, service: Service) -> None:
+    index, limits = service.index, service.limits
 
     def pictures(hits: Hits) -> list[shapes.FoundPicture]:
         value = index.entries.value
@@ -100,18 +100,18 @@ def _questions(app: FastAPI, desk: Desk) -> None:
         ]
 
     async def told(vector: Vectors, k: int) -> shapes.Captions:
-        value, found = desk.has_captions().entries.value, []
-        for row, score in await desk.describe(vector, k):
+        value, found = service.has_captions().entries.value, []
+        for row, score in await service.describe(vector, k):
             text, code = value("name", row), value("language", row)
             direction = shapes.direction_of(code, text)
             found.append(shapes.FoundCaption(text=text, language=code, direction=direction, score=round(score, 6)))
         return shapes.Captions(captions=found)
 
     async def judged(picture: bytes, text: str, language: str | None) -> shapes.Checked:
-        said = await desk.check(picture, text, language)
+        said = await service.check(picture, text, language)
         rounded = {label: round(share, 6) for label, share in said.probabilities.items()}
         about = shapes.query_language(said.language, text, said.detected)
-        return shapes.Checked(verdict=said.verdict, probabilities=rounded, language=about)
+        return shapes.Checked(verdict=said.label, probabilities=rounded, language=about)
 
     async def sent(request: Request) -> bytes:
         return await picture_of(request, limits.body, limits.pixels)
@@ -127,83 +127,83 @@ def _questions(app: FastAPI, desk: Desk) -> None:
     ) -> shapes.Searched:
         """Pictures that words describe; nothing for a query without words."""
         choice = Choice.of(folder, since, until)
-        words = await desk.words(q, language)
-        hits = [] if words.vector is None else await desk.find(words.vector, k, choice)
+        words = await service.words(q, language)
+        hits = [] if words.vector is None else await service.find(words.vector, k, choice)
         about = shapes.query_language(words.language, q, words.detected)
         return shapes.Searched(query=q, language=about, results=pictures(hits))
 
     @app.get("/similar")
     async def similar(id: Id, k: K = 24) -> shapes.Found:
         """Pictures that are like one of the index, without that one."""
-        hits = await desk.find(await desk.vector_of(id), k + 1)
+        hits = await service.find(await service.vector_of(id), k + 1)
         return shapes.Found(results=pictures([hit for hit in hits if hit[0] != id][:k]))
 
     @app.post("/similar", openapi_extra=PICTURE_BODY)
     async def similar_to_sent(request: Request, k: K = 24) -> shapes.Found:
         """Pictures that are like the one whose bytes are sent."""
-        return shapes.Found(results=pictures(await desk.find(await desk.look(await sent(request)), k)))
+        return shapes.Found(results=pictures(await service.find(await service.look(await sent(request)), k)))
 
     @app.get("/captions")
     async def captions(id: Id, k: K = 24) -> shapes.Captions:
         """Captions that describe a picture of the index."""
-        return await told(await desk.vector_of(id), k)
+        return await told(await service.vector_of(id), k)
 
     @app.post("/captions", openapi_extra=PICTURE_BODY)
     async def captions_of_sent(request: Request, k: K = 24) -> shapes.Captions:
         """Captions that describe the picture whose bytes are sent."""
-        desk.has_captions()
-        return await told(await desk.look(await sent(request)), k)
+        service.has_captions()
+        return await told(await service.look(await sent(request)), k)
 
     @app.get("/check")
     async def check(id: Id, text: Sentence, language: Code = None) -> shapes.Checked:
         """Whether a sentence is true of a picture of the index."""
-        desk.can_check()
-        desk.known(id)
-        return await judged(await desk.by_hand(desk.pictures.read, id), text, language)
+        service.can_check()
+        service.known(id)
+        return await judged(await service.by_hand(service.pictures.read, id), text, language)
 
     @app.post("/check", openapi_extra=PICTURE_BODY)
     async def check_sent(request: Request, text: Sentence, language: Code = None) -> shapes.Checked:
         """Whether a sentence is true of the picture whose bytes are sent."""
-        desk.can_check()
+        service.can_check()
         return await judged(await sent(request), text, language)
 
 
-def _pictures(app: FastAPI, desk: Desk) -> None:
-    shown = desk.pictures
+def _pictures(app: FastAPI, service: Service) -> None:
+    shown = service.pictures
 
     @app.get("/pictures/{id}/about")
     async def about_picture(id: Row) -> shapes.Picture:
         """The name of a picture of the index."""
-        desk.known(id)
-        return shapes.Picture(id=id, name=desk.index.entries.value("name", id), url=f"/pictures/{id}")
+        service.known(id)
+        return shapes.Picture(id=id, name=service.index.entries.value("name", id), url=f"/pictures/{id}")
 
     @app.get("/pictures/{id}", response_class=Response, responses=PICTURE_ANSWER)
     async def picture(request: Request, id: Row, size: Size = None) -> Response:
         """A picture of the index, or a small copy of it."""
-        desk.known(id)
+        service.known(id)
         # Rows change when the index does, so that a browser must always ask whether what it has is still right.
         headers = {"Cache-Control": "private, no-cache", "ETag": shown.tag(id, size)}
         headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-        if headers["ETag"] in request.headers.get("if-none-match", "") and await desk.by_hand(shown.unchanged, id):
+        if headers["ETag"] in request.headers.get("if-none-match", "") and await service.by_hand(shown.unchanged, id):
             return Response(status_code=304, headers=headers)
-        found = await (desk.by_hand(shown.whole, id) if size is None else desk.by_hand(shown.small, id, size))
+        found = await (service.by_hand(shown.whole, id) if size is None else service.by_hand(shown.small, id, size))
         return Response(found.data, headers=headers, media_type=found.media_type)
 
 
-def _around(app: FastAPI, desk: Desk, access: Access, name: str) -> None:
-    model = desk.index.manifest.model
+def _around(app: FastAPI, service: Service, access: Access, name: str) -> None:
+    model = service.index.manifest.model
 
     @app.get("/about")
     async def about() -> shapes.About:
         """What is served here."""
         return shapes.About(
             name=name,
-            pictures=len(desk.index),
+            pictures=len(service.index),
             languages=[shapes.language_of(code) for code in model.languages],
-            captions=desk.captions is not None,
-            check=desk.checker is not None,
+            captions=service.captions is not None,
+            check=service.checker is not None,
             model=shapes.ModelAbout(
-                name=(desk.index.folder / model.name).resolve().name if model.kind == "run" else model.name,
+                name=(service.index.folder / model.name).resolve().name if model.kind == "run" else model.name,
                 kind=model.kind,
                 backbone=model.backbone,
                 dimensions=model.dimensions,
@@ -222,7 +222,7 @@ def _around(app: FastAPI, desk: Desk, access: Access, name: str) -> None:
     )
     async def metrics() -> Response:
         """Counts and times for Prometheus."""
-        return Response(desk.metrics.text(), headers={"Content-Type": watching.MEDIA_TYPE})
+        return Response(service.metrics.text(), headers={"Content-Type": watching.MEDIA_TYPE})
 
     @app.post("/session", status_code=204, response_class=Response, openapi_extra=TOKEN_BODY)
     async def session(request: Request) -> Response:

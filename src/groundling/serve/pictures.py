@@ -10,13 +10,14 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from threading import Lock
 
+from cachetools import LRUCache
 from PIL import Image, ImageOps
 
 from groundling.errors import UserError
 from groundling.search import Index, walk
 from groundling.search import pictures as formats
-from groundling.serve.lru import Recent
 from groundling.serve.problems import Problem
 
 # What a browser is told a file is. Whatever is not here is given out as bytes to save, never to show.
@@ -54,8 +55,9 @@ class Pictures:
         if index.root is None:
             raise UserError(f"{index.folder}: an index of captions; serve one of pictures, and this with --captions")
         self.index, self.root = index, index.root
-        self._copies: Recent[tuple[int, int], _Copy] = Recent(memory, lambda copy: len(copy.shown.data))
-        self._same: Recent[int, walk.Facts] = Recent(REMEMBERED)  # rows whose content was compared, and when
+        self._copies: LRUCache[tuple[int, int], _Copy] = LRUCache(memory, lambda copy: len(copy.shown.data))
+        self._same: LRUCache[int, walk.Facts] = LRUCache(REMEMBERED)  # rows whose content was compared, and when
+        self._lock = Lock()  # held while either memory is asked or told
 
     def tag(self, row: int, size: int | None) -> str:
         """What stands for a picture in a browser's memory."""
@@ -64,7 +66,9 @@ class Pictures:
 
     def unchanged(self, row: int) -> bool:
         """Whether the content was compared before, and the file has not been touched since."""
-        return self._same.get(row) is not None and self._same.get(row) == self._facts(row)
+        with self._lock:
+            compared = self._same.get(row)
+        return compared is not None and compared == self._facts(row)
 
     def read(self, row: int) -> bytes:
         """The file of a row, if it is still what was indexed."""
@@ -72,13 +76,18 @@ class Pictures:
         try:
             data, facts = walk.read(self.root, name)
         except walk.Unreadable as error:
-            self._same.forget(row)
+            self._forget(row)
             raise _gone(name, str(error)) from None
         if hashlib.sha256(data).hexdigest() != self.index.entries.value("digest", row):
-            self._same.forget(row)
+            self._forget(row)
             raise _gone(name, "it has changed since it was indexed")
-        self._same.put(row, facts)
+        with self._lock:
+            self._same[row] = facts
         return data
+
+    def _forget(self, row: int) -> None:
+        with self._lock:
+            self._same.pop(row, None)
 
     def whole(self, row: int) -> Shown:
         data = self.read(row)
@@ -88,14 +97,16 @@ class Pictures:
 
     def small(self, row: int, size: int) -> Shown:
         """A copy whose longer side has at most `size` pixels, upright, without what a camera noted."""
-        kept = self._copies.get((row, size))
+        with self._lock:
+            kept = self._copies.get((row, size))
         if kept is not None and kept.facts == self._facts(row):
             return kept.shown
         data = self.read(row)
         shown = Shown(_shrunk(data, size), SMALL, self.tag(row, size))
-        facts = self._same.get(row)
-        if facts is not None:
-            self._copies.put((row, size), _Copy(facts, shown))
+        with self._lock:
+            facts = self._same.get(row)
+            if facts is not None and len(shown.data) <= self._copies.maxsize:
+                self._copies[row, size] = _Copy(facts, shown)
         return shown
 
     def _facts(self, row: int) -> walk.Facts | None:

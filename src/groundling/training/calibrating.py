@@ -8,7 +8,7 @@ from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.entailment import fitted_temperature
 from groundling.files import read_json, write_json
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.run import Run
 
 
@@ -19,7 +19,7 @@ def temperature_facts(run: Run, dataset: Dataset, judging: bool, before: Path | 
     speaks through: no label has told it anything, and none need to, for its vectors are those of the teacher or nearly.
     """
     if judging:
-        found = fitted_temperature(Model.load(run.folder, device), dataset)
+        found = fitted_temperature(TrainedModel.load(run.folder, device), dataset)
         return {"temperature": found.value, "temperature_from": found.told_by}
     teacher = 1.0 if before is None else Run(before).temperature()
     return {"temperature": teacher, "temperature_from": "the teacher"}
@@ -32,7 +32,7 @@ def calibrate(
 
     Statements are those of the run's own corpus, or of another one that is more like what the model will be asked.
     """
-    run, model = Run.open(folder), Model.load(folder, device)
+    run, model = Run.open(folder), TrainedModel.load(folder, device)
     if not model.judges:
         raise UserError(f"{folder} finds pictures and captions, and gives no probabilities that could be calibrated")
     if not run.finished:

@@ -9,7 +9,7 @@ from groundling import systems
 from groundling.errors import UserError
 from groundling.evaluation.parameters import count_model, totals
 from groundling.files import read_json, write_json
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.run import Run
 from groundling.systems.embedding_network import EmbeddingNetwork, text_of
 from groundling.towers.compact import fold_picture, fold_text
@@ -25,7 +25,7 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
     """
     if out.exists() and (not out.is_dir() or any(not path.name.endswith(".part") for path in out.iterdir())):
         raise UserError(f"{out}: is there already; choose another folder")
-    old = Model.load(folder, "cpu")
+    old = TrainedModel.load(folder, "cpu")
     if not isinstance(old.system, EmbeddingNetwork):
         families = [name for name, kind in systems.SYSTEMS.items() if issubclass(kind, EmbeddingNetwork)]
         raise UserError(
@@ -38,7 +38,7 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
     towers = system.towers(old.tokeniser, old.features)
     fold_text(text_of(old.towers), text_of(towers))
     fold_picture(cast(TwoLayerPictureTower, old.towers.picture), cast(TwoLayerPictureTower, towers.picture))
-    new = Model(recipe, system, old.tokeniser, towers, torch.device("cpu"))
+    new = TrainedModel(recipe, system, old.tokeniser, towers, torch.device("cpu"))
 
     source, run = Run(folder), Run(out)
     before, after = totals(count_model(old)), totals(parts := count_model(new))

@@ -13,7 +13,7 @@ from groundling.devices import pick_device, pick_precision
 from groundling.errors import UserError
 from groundling.evaluation.unseen import trained_languages
 from groundling.files import read_json, write_json
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.progress import bar
 from groundling.run import Run
 from groundling.settings import Recipe
@@ -132,7 +132,7 @@ def train(
 
 def load_earlier(folder: Path, device: str) -> systems.Earlier:
     """A finished run, for the training that starts from it."""
-    model = Model.load(folder, device)
+    model = TrainedModel.load(folder, device)
     languages = trained_languages(Run(folder), model)
     return systems.Earlier(model.system, model.tokeniser, model.towers, tuple(languages))
 

@@ -18,7 +18,7 @@ from groundling.evaluation.entailment import evaluate_entailment
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.evaluation.translation_retrieval import match_pairs
 from groundling.files import write_json
-from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.settings import CorpusSettings, Recipe, TrainingSettings, check
 from groundling.systems.clseave import Clseave
 from groundling.training.loop import load_earlier, train
@@ -64,10 +64,12 @@ def teach(
 
     Everything that can be wrong with the pairs or the test is told before the run is begun.
     """
-    teacher = Model.load(lesson.run, device)
+    teacher = TrainedModel.load(lesson.run, device)
     tested, why = _test_set(lesson, teacher.recipe, teacher.judges, data)
     recipe = lesson_recipe(lesson, teacher.recipe, in_corpus=tested is not None and lesson.test is None)
-    nothing = Dataset(_empty(), np.zeros((0, 0), dtype=np.float32), data=data, unknown_backbone=teacher.looks is None)
+    nothing = Dataset(
+        _empty(), np.zeros((0, 0), dtype=np.float32), data=data, unknown_backbone=teacher.feature_settings is None
+    )
     system = systems.of(recipe)
     assert isinstance(system, Clseave)  # noqa: S101 (for the type checker: the recipe says so)
     earlier = load_earlier(lesson.run, device)
@@ -76,7 +78,7 @@ def teach(
     if lesson.known is not None and lesson.known not in earlier.languages:
         raise UserError(f'the teacher does not know "{lesson.known}" (it knows {", ".join(earlier.languages)})')
     run = train(recipe, nothing, out, resume=resume, device=device, before=lesson.run)
-    model = Model.load(run.folder, device)
+    model = TrainedModel.load(run.folder, device)
     held_out = next(part for part in (pairs.split("test"), pairs.split("dev")) if len(part))
     known = held_out.keep_captions(held_out.languages != lesson.language)
     result: dict[str, Any] = {
@@ -161,7 +163,7 @@ def _test_set(lesson: Lesson, teacher: Recipe, judges: bool, data: Path | None) 
 
 
 def _abilities(
-    model: Model, teacher: Model, held_out: Corpus, tested: Dataset | None, lesson: Lesson
+    model: TrainedModel, teacher: TrainedModel, held_out: Corpus, tested: Dataset | None, lesson: Lesson
 ) -> dict[str, Any]:
     """What a model can do with the new language: match it with known ones, and find pictures or judge statements."""
     found: dict[str, Any] = {"matching": match_pairs(model, teacher, held_out, lesson.language)}
@@ -174,7 +176,7 @@ def _abilities(
     return found
 
 
-def _same(teacher: Model, model: Model, known: Corpus) -> bool:
+def _same(teacher: TrainedModel, model: TrainedModel, known: Corpus) -> bool:
     """Whether known sentences are encoded as before, bit for bit."""
     languages = known.languages.tolist()
     return np.array_equal(teacher.encode_text(known.texts, languages), model.encode_text(known.texts, languages))

@@ -15,7 +15,7 @@ from groundling.evaluation.entailment_scores import judge as measure_verdicts
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
 from groundling.evaluation.scores import SCORES
-from groundling.model import encode_captions, encode_pictures, judge, spell_words
+from groundling.model.encoding import encode_captions, encode_pictures, judge, spell_words
 from groundling.settings import Recipe
 from groundling.systems import JudgingTowers, System, Towers
 from groundling.systems.clseave import Clseave

@@ -82,7 +82,7 @@ def array_rows(corpus: Corpus, pair: tuple[Path, Path] | None) -> tuple[Array | 
     return array, rows
 
 
-def check_looks(settings: FeatureSettings | None) -> FeatureSettings:
+def check_features(settings: FeatureSettings | None) -> FeatureSettings:
     """How a model looks at picture files; an error that says why, where it cannot. None: nobody knows how."""
     if settings is None:
         raise UserError(
@@ -99,7 +99,7 @@ def file_features(paths: list[Path], settings: FeatureSettings | None) -> Vector
     """Features of picture files; one that cannot be read is an error that names it."""
     from groundling.vision.cache import extract
 
-    settings = check_looks(settings)
+    settings = check_features(settings)
     backbone = backbone_of(settings)
     vectors = extract(paths, backbone, preprocessing_of(settings, backbone), strict=True).vectors
     return vectors.reshape(len(paths), settings.views, backbone.dim).mean(axis=1) if settings.views > 1 else vectors

@@ -9,6 +9,7 @@ import hashlib
 import io
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -79,18 +80,13 @@ class Preprocessing:
 
         Raises PictureError where it is damaged.
         """
-        try:
-            with Image.open(io.BytesIO(data)) as image:
-                # A photograph much too large is decoded at a half, quarter or eighth, never below twice what we need.
-                image.draft(None, (2 * self.resize, 2 * self.resize))
-                upright = ImageOps.exif_transpose(image)
-                whole = on_white(upright)
-                cut = self._squares(whole) if self.views == 1 else self._views(whole, data)
-                squares = [np.asarray(square) for square in cut]
-                return np.stack(squares) if len(squares) > 1 else squares[0]
-        except Exception as error:  # decoders raise whatever a damaged file leads them into
-            reason = str(error).replace("<_io.BytesIO object", "the bytes").split(" at 0x")[0]
-            raise PictureError(f"not a readable picture ({reason or type(error).__name__})") from error
+        with opened(data, 2 * self.resize) as image:
+            whole = on_white(image)
+            cut = self._squares(whole) if self.views == 1 else self._views(whole, data)
+            squares = [np.asarray(square) for square in cut]
+            return np.stack(squares) if len(squares) > 1 else squares[0]
+
+    __call__ = pixels
 
     def _squares(self, image: Image.Image) -> Iterator[Image.Image]:
         """Resize and crop in one step: only the pixels that are kept are ever computed."""
@@ -129,6 +125,37 @@ class Preprocessing:
         for number, box in enumerate(boxes[: self.views]):
             part = image.resize((self.size, self.size), resample, box=box)
             yield ImageOps.mirror(part) if number % 2 else part
+
+
+@dataclass(frozen=True)
+class Upright:
+    """The whole picture, upright and on white paper, for networks that cut it in a way of their own.
+
+    Attributes:
+        side: pixels that the short side needs; a photograph that is much larger is decoded smaller.
+    """
+
+    side: int
+
+    def __call__(self, data: bytes) -> Pixels:
+        """[height, width, 3]. Raises PictureError where the picture is damaged."""
+        with opened(data, self.side) as image:
+            return np.asarray(on_white(image))
+
+
+@contextmanager
+def opened(data: bytes, side: int) -> Iterator[Image.Image]:
+    """The picture in a file's bytes, turned as the camera was held; what fails with it is a PictureError.
+
+    A photograph much too large is decoded at a half, quarter or eighth, with no side below `side`.
+    """
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            image.draft(None, (side, side))
+            yield ImageOps.exif_transpose(image)
+    except Exception as error:  # decoders raise whatever a damaged file leads them into
+        reason = str(error).replace("<_io.BytesIO object", "the bytes").split(" at 0x")[0]
+        raise PictureError(f"not a readable picture ({reason or type(error).__name__})") from error
 
 
 def on_white(image: Image.Image) -> Image.Image:

@@ -17,7 +17,8 @@ from groundling.evaluation.loading import LoadedRun, load_run
 from groundling.evaluation.query_translations import COMPARABLE, OWN, Translations, find_translations
 from groundling.evaluation.retrieval import measure
 from groundling.evaluation.scores import SCORES
-from groundling.model import Model, Vectors
+from groundling.model.protocol import Vectors
+from groundling.model.trained import TrainedModel
 
 How = Literal["average", "learned"]
 Integers = npt.NDArray[np.int64]
@@ -128,7 +129,7 @@ def _spoken(found: Translations, kept: npt.NDArray[np.bool_], known: list[str]) 
 
 
 def _versions(
-    model: Model,
+    model: TrainedModel,
     part: Dataset,
     queries: Corpus,
     kept: npt.NDArray[np.bool_],
@@ -189,5 +190,5 @@ def _learned(
     return learned, learning
 
 
-def _on(vectors: Vectors, model: Model) -> torch.Tensor:
+def _on(vectors: Vectors, model: TrainedModel) -> torch.Tensor:
     return torch.from_numpy(vectors).to(model.device)

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from groundling.checking.checker import Checker, Verdict, verdict
-from groundling.checking.looking import SeenFolder, Vectors
+from groundling.checking.checker import Checker, Prediction, prediction
+from groundling.checking.features import FolderFeatures
 from groundling.checking.problem import NotChecked
 from groundling.corpus.entailment import LABELS
 from groundling.corpus.formats.checks import BadRow, needed_field, optional_field, picture_name
 from groundling.corpus.formats.pictures import PictureFolder
 from groundling.corpus.formats.rows import Row, read_rows
 from groundling.errors import UserError
+from groundling.model import Vectors
 from groundling.progress import bar
 
 BATCH = 256  # rows judged together
@@ -29,7 +30,7 @@ NOT_CHECKED = "not checked"
 
 @dataclass(frozen=True)
 class CheckedRow:
-    """A row of the table with its verdict, or with the problem that kept it from getting one.
+    """A row of the table with what the model says of it, or with the problem that kept it from being asked.
 
     Attributes:
         line: where it stands in the table (in Parquet its number, from 1).
@@ -40,24 +41,24 @@ class CheckedRow:
     picture: str
     text: str
     language: str
-    verdict: Verdict | None = None
+    prediction: Prediction | None = None
     problem: str = ""
 
     @property
     def kind(self) -> str:
         """A label, or "not checked"."""
-        return NOT_CHECKED if self.verdict is None else self.verdict.verdict
+        return NOT_CHECKED if self.prediction is None else self.prediction.label
 
     def as_json(self) -> dict[str, Any]:
         """Flat and always with the same keys, for JSON and CSV alike."""
-        found = self.verdict
+        found = self.prediction
         return {
             "line": self.line,
             "picture": self.picture,
             "text": self.text,
             "language": found.language if found else self.language,
             "detected": found.detected if found else None,
-            "verdict": found.verdict if found else None,
+            "verdict": found.label if found else None,
             **{label: found.probabilities[label] if found else None for label in LABELS},
             "problem": self.problem or None,
         }
@@ -118,15 +119,15 @@ def _check_structure(table: Path) -> int:
 
 
 def _badness(row: CheckedRow) -> tuple[bool, float, float, int]:
-    if row.verdict is None:
+    if row.prediction is None:
         return True, 0.0, 0.0, row.line
-    shares = row.verdict.probabilities
+    shares = row.prediction.probabilities
     return False, -shares["contradiction"], shares["entailment"], row.line
 
 
 @dataclass
 class _Question:
-    """A row on its way to a verdict; once it has a problem it is asked nothing more."""
+    """A row on its way to an answer; once it has a problem it is asked nothing more."""
 
     row: Row
     picture: str
@@ -134,11 +135,11 @@ class _Question:
     language: str = ""
     detected: bool = False
     problem: str = ""
-    verdict: Verdict | None = None
+    prediction: Prediction | None = None
 
     def answered(self) -> CheckedRow:
         text, language = _plain(self.row, "text"), _plain(self.row, "language")
-        return CheckedRow(self.row.line, self.picture, text, language, self.verdict, self.problem)
+        return CheckedRow(self.row.line, self.picture, text, language, self.prediction, self.problem)
 
 
 class _Judging:
@@ -146,7 +147,7 @@ class _Judging:
 
     def __init__(self, checker: Checker, root: Path, language: str | None) -> None:
         self.checker, self.language = checker, language
-        self.folder, self.seen = PictureFolder(root), SeenFolder(checker.eyes, root)
+        self.folder, self.seen = PictureFolder(root), FolderFeatures(checker.model, root)
 
     def judge(self, rows: list[Row]) -> Iterator[CheckedRow]:
         questions = [self._question(row) for row in rows]
@@ -168,9 +169,9 @@ class _Judging:
         if good:
             texts, codes = [one.text for one in good], [one.language for one in good]
             owners = np.array([place[one.picture] for one in good], dtype=np.int64)
-            shares = self.checker.model.entails_features(texts, np.stack(features), codes, owners)
+            shares = self.checker.model.judge_features(texts, np.stack(features), codes, owners)
             for one, three in zip(good, shares, strict=True):
-                one.verdict = verdict(three, one.language, one.detected)
+                one.prediction = prediction(three, one.language, one.detected)
         return (one.answered() for one in questions)
 
     def _question(self, row: Row) -> _Question:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from groundling.model.protocol import Vectors
 from groundling.search import manifest as manifests
-from groundling.search.encoder import Vectors
 from groundling.search.entries import Entries, Rows
 from groundling.search.journal import Journal
 from groundling.search.manifest import Manifest
@@ -25,8 +25,11 @@ class Row:
 
 
 @dataclass
-class Known:
-    """Rows by name and vectors by content; `old_facts` are those of the finished index, by name."""
+class Previous:
+    """The index that is there, and what an unfinished build left: rows by name, and vectors by content.
+
+    `old_facts` are the rows of the finished index.
+    """
 
     manifest: Manifest | None = None
     store: Store | None = None
@@ -35,18 +38,18 @@ class Known:
     by_digest: dict[str, Reference] = field(default_factory=dict)
 
     @staticmethod
-    def of(folder: Path, journal: Journal) -> "Known":
-        known = Known()
+    def of(folder: Path, journal: Journal) -> "Previous":
+        previous = Previous()
         if (folder / manifests.FILE).exists():
-            known.manifest = manifests.read(folder)
-            entries = Entries.load(manifests.verify(folder, known.manifest.entries))
-            known.store = open_store(folder, known.manifest, entries, mending=True)
-            known.old_facts = entries.facts()
-            for row in known.store.held().tolist():
-                known._note(known.old_facts[row], row)
+            previous.manifest = manifests.read(folder)
+            entries = Entries.load(manifests.verify(folder, previous.manifest.entries))
+            previous.store = open_store(folder, previous.manifest, entries, mending=True)
+            previous.old_facts = entries.facts()
+            for row in previous.store.held().tolist():
+                previous._note(previous.old_facts[row], row)
         for facts, vector in journal.records:
-            known._note(facts, vector)
-        return known
+            previous._note(facts, vector)
+        return previous
 
     def _note(self, facts: dict[str, Any], vector: Reference) -> None:
         self.by_name[facts["name"]] = Row(facts, vector)

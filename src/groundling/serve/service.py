@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+from cachetools import LRUCache
 
-from groundling.checking.checker import Checker, Verdict, verdict
+from groundling.checking.checker import Checker, Prediction, prediction
 from groundling.checking.problem import NotChecked
 from groundling.errors import UserError
+from groundling.model.protocol import Vectors
 from groundling.search import Index
-from groundling.search import language as languages
 from groundling.search.choice import Choice
-from groundling.search.encoder import Vectors
 from groundling.search.faiss_store import faiss_module
 from groundling.serve.batching import Batcher, Full
 from groundling.serve.limits import Limits
-from groundling.serve.lru import Recent
 from groundling.serve.metrics import Metrics
 from groundling.serve.pictures import Pictures
 from groundling.serve.problems import Problem, busy
+from groundling.text.language_detection import checked_language, detect_language
 from groundling.vision.preprocessing import PictureError
 
 Result = TypeVar("Result")
@@ -54,7 +54,7 @@ class Wanted:
     choice: Choice | None
 
 
-class Desk:
+class Service:
     """Answers about one index of pictures and, where they are given, one of captions and a model that judges."""
 
     def __init__(
@@ -69,17 +69,17 @@ class Desk:
         self.limits, self.metrics = limits or Limits(), metrics or Metrics()
         self.pictures = Pictures(index, self.limits.thumbnails)
         _fits(index, captions)
-        self.encoder = index.encoder
-        self.encoder.open_eyes()
-        self._kept: Recent[tuple[str, str], Words] = Recent(self.limits.queries)
+        self.model = index.model
+        self.model.load_picture_side()
+        self._queries: LRUCache[tuple[str, str], Words] = LRUCache(self.limits.queries)
         cores = os.cpu_count() or 2
         self._hands = ThreadPoolExecutor(cores, thread_name_prefix="hands")
         # The text tower of a run is small: cores that share its work would mostly wait for each other.
-        words = worker("words", 1 if self.encoder.kind == "run" else cores)
-        eyes, search, self._judging = worker("eyes", cores), worker("search", cores), worker("judge", cores)
-        self._pools = [words, eyes, search, self._judging]
+        words = worker("words", 1 if self.model.kind == "run" else cores)
+        pictures, search, self._judging = worker("pictures", cores), worker("search", cores), worker("judge", cores)
+        self._pools = [words, pictures, search, self._judging]
         self._words: Batcher[tuple[str, str], Words] = self._batcher("words", self.understand, words)
-        self._eyes: Batcher[Any, Vectors] = self._batcher("pictures", self._look, eyes)
+        self._seen: Batcher[Any, Vectors] = self._batcher("pictures", self._look, pictures)
         self._search: Batcher[Wanted, Hits] = self._batcher("search", lambda some: nearest(index, some), search, 0)
         self._told: Batcher[Wanted, Hits] = self._batcher(
             "captions", lambda some: nearest(self.has_captions(), some), search, 0
@@ -111,22 +111,22 @@ class Desk:
 
     async def words(self, text: str, language: str | None) -> Words:
         """A query and its vector."""
-        key = (text, languages.checked(language) if language else "")
+        key = (text, checked_language(language) if language else "")
         if not text.strip():
             return Words(key[1], not key[1], None)
-        kept = self._kept.get(key)
+        kept = self._queries.get(key)
         if kept is None:
             kept = await self._ask(self._words, key)
-            self._kept.put(key, kept)
+            self._queries[key] = kept
         return kept
 
     async def look(self, data: bytes) -> Vectors:
         """The vector of a picture that was sent."""
         try:
-            prepared = await self.by_hand(self.encoder.prepare, data)
+            prepared = await self.by_hand(self.model.preparation, data)
         except PictureError as error:
             raise Problem(422, f"the picture: {error}") from None
-        return await self._ask(self._eyes, prepared)
+        return await self._ask(self._seen, prepared)
 
     async def find(self, vector: Vectors, k: int, choice: Choice | None = None) -> Hits:
         return await self._ask(self._search, Wanted(vector, k, choice))
@@ -136,7 +136,7 @@ class Desk:
         self.has_captions()
         return await self._ask(self._told, Wanted(vector, k, None))
 
-    async def check(self, picture: bytes, text: str, language: str | None) -> Verdict:
+    async def check(self, picture: bytes, text: str, language: str | None) -> Prediction:
         """Whether a sentence is true of a picture, given by its bytes."""
         checker = self.can_check()
         return await self._in(self._judging, lambda: judge(checker, picture, text, language))
@@ -178,15 +178,15 @@ class Desk:
     def understand(self, some: list[tuple[str, str]]) -> list[Words]:
         """Queries, each with its language or ""; one call of the model for all."""
         known = self.index.manifest.model.languages  # a pretrained model does not say; the guess is then only shown
-        codes = [given or languages.guess(text, known) for text, given in some]
-        vectors = self.encoder.encode_text([text for text, _ in some], codes)
+        codes = [given or detect_language(text, known) for text, given in some]
+        vectors = self.model.encode_text([text for text, _ in some], codes)
         return [
             Words(code, not given, np.array(vector, dtype=np.float32))  # a copy: it is kept, its batch is not
             for (_, given), code, vector in zip(some, codes, vectors, strict=True)
         ]
 
     def _look(self, prepared: list[Any]) -> list[Vectors]:
-        return list(np.asarray(self.encoder.encode_pictures(prepared), dtype=np.float32))
+        return list(np.asarray(self.model.encode_prepared(prepared), dtype=np.float32))
 
 
 def nearest(index: Index, some: list[Wanted]) -> list[Hits]:
@@ -234,16 +234,16 @@ def _search_together(index: Index) -> None:
     settings.distance_compute_blas_threshold = min(settings.distance_compute_blas_threshold, numbers)
 
 
-def judge(checker: Checker, picture: bytes, text: str, language: str | None) -> Verdict:
+def judge(checker: Checker, picture: bytes, text: str, language: str | None) -> Prediction:
     """What a model says of one sentence; 422 where it does not know the language, or the picture cannot be decoded."""
     try:
         code, detected = checker.language(text, language)
     except NotChecked as problem:
         raise Problem(422, str(problem)) from None
-    features, problems = checker.eyes.features([picture])
+    features, problems = checker.features([picture])
     if problems:
         raise Problem(422, f"the picture: {problems[0]}")
-    return verdict(checker.model.entails_features([text], features, [code])[0], code, detected)
+    return prediction(checker.model.judge_features([text], features, [code])[0], code, detected)
 
 
 def _fits(index: Index, captions: Index | None) -> None:

@@ -1,9 +1,10 @@
-"""A text tower as sentence-transformers saves it: a transformer, a pooling, dense layers (modules.json lists them)."""
+"""A text encoder as sentence-transformers saves it: a transformer, a pooling, dense layers, listed in modules.json."""
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
@@ -12,23 +13,28 @@ from torch.nn.functional import normalize
 
 from groundling.errors import UserError
 from groundling.files import read_json
-from groundling.search.encoder import Vectors
-from groundling.search.snapshot import read
+from groundling.model.protocol import Vectors
+from groundling.model.snapshot import model_folder, read
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {"Identity": nn.Identity, "Tanh": nn.Tanh, "ReLU": nn.ReLU, "GELU": nn.GELU}
 POOLINGS = ("mean", "cls", "max")
 LONGEST = 128  # word pieces, where the folder does not say
 
 
-class SentenceTower:
+class SentenceEncoder:
     """Texts of any language it knows into unit vectors."""
+
+    @staticmethod
+    def load(name: str, device: torch.device) -> "SentenceEncoder":
+        """By folder or hub name."""
+        return SentenceEncoder(model_folder(name), name, device)
 
     def __init__(self, folder: Path, name: str, device: torch.device) -> None:
         from transformers import AutoModel, AutoTokenizer
 
-        self.name, self.device = name, device
+        self.folder, self.name, self.device = folder, name, device
         if not (folder / "modules.json").exists():
-            raise UserError(f"{name}: no text tower of sentence-transformers is there (modules.json is missing)")
+            raise UserError(f"{name}: no text encoder of sentence-transformers is there (modules.json is missing)")
         self.pooling, self.dense = "mean", nn.Sequential()
         place = folder
         for module in read_json(folder / "modules.json"):
@@ -42,7 +48,7 @@ class SentenceTower:
             elif kind == "Dense":
                 self.dense.extend(self._dense(path))
             elif kind != "Normalize":  # all of our vectors are normalised
-                raise UserError(f'{name}: a text tower with a part of type "{kind}" is not known here')
+                raise UserError(f'{name}: a text encoder with a part of type "{kind}" is not known here')
         self.dense.to(device).eval()
         self.pieces = read(AutoTokenizer, place, name)
         self.transformer = read(AutoModel, place, name, use_safetensors=True).to(device).eval()
@@ -74,7 +80,12 @@ class SentenceTower:
             raise UserError(f"{self.name}: {path.name} is damaged ({str(error).splitlines()[0]})") from None
         return [layer, ACTIVATIONS[activation]()]
 
-    def encode(self, texts: Sequence[str]) -> Vectors:
+    @torch.inference_mode()
+    def encode(self, texts: Sequence[str], batch_size: int = 512) -> Vectors:
+        parts = [self._encode_some(texts[start : start + batch_size]) for start in range(0, len(texts), batch_size)]
+        return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
+
+    def _encode_some(self, texts: Sequence[str]) -> Vectors:
         tokens = self.pieces(
             list(texts), padding=True, truncation=True, max_length=self.longest, return_tensors="pt"
         ).to(self.device)

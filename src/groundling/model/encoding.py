@@ -1,0 +1,80 @@
+"""Batches of captions and pictures through the encoders of a system, as tensors: what training and models share."""
+
+from typing import cast
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn.functional import embedding
+
+from groundling.devices import autocast
+from groundling.systems import JudgingTowers, Towers
+from groundling.towers.characters import CharacterTower
+
+
+@torch.inference_mode()
+def judge(
+    towers: JudgingTowers,
+    sentences: Tensor,
+    sentence_rows: Tensor,
+    pictures: Tensor,
+    picture_rows: npt.NDArray[np.int64],
+    batch_size: int = 8192,
+) -> Tensor:
+    """[n, 3] logits of pairs of rows of sentences and of pictures, whose vectors are on the towers' device."""
+    towers.eval()
+    pairs = zip(sentence_rows.split(batch_size), torch.from_numpy(picture_rows).split(batch_size), strict=True)
+    parts = [
+        towers.verdict(sentences[one.to(sentences.device)], pictures[two.to(sentences.device)]) for one, two in pairs
+    ]
+    return torch.cat(parts)
+
+
+@torch.inference_mode()
+def spell_words(towers: Towers, spellings: Tensor, device: torch.device, precision: str = "float32") -> Tensor:
+    """[words, word dimensions] on the device from [words, characters], for a tower that reads words by characters."""
+    towers.eval()
+    with autocast(device, precision):
+        return cast(CharacterTower, towers.text).spell(spellings.to(device))
+
+
+@torch.inference_mode()
+def encode_captions(
+    towers: Towers,
+    ids: Tensor,
+    lengths: Tensor,
+    device: torch.device,
+    precision: str = "float32",
+    batch_size: int = 512,
+    words: Tensor | None = None,
+) -> Tensor:
+    """[captions, dimensions] on the device. Captions go through in order of length and come back in their own order.
+
+    With `words`, [words, word dimensions] on the device, the `ids` are its rows: words that were spelled out before.
+    """
+    towers.eval()
+    order = torch.argsort(lengths, stable=True)
+    parts = []
+    for rows in order.split(batch_size):
+        longest = int(lengths[rows[-1]])
+        with autocast(device, precision):
+            entries, sizes = ids[rows, :longest].to(device), lengths[rows].to(device)
+            if words is None:
+                parts.append(towers.text(entries, sizes))
+            else:
+                parts.append(cast(CharacterTower, towers.text).sentence(embedding(entries, words), sizes))
+    sorted_vectors = torch.cat(parts)
+    vectors = torch.empty_like(sorted_vectors)
+    vectors[order.to(device)] = sorted_vectors
+    return vectors
+
+
+@torch.inference_mode()
+def encode_pictures(
+    towers: Towers, features: Tensor, device: torch.device, batch_size: int = 4096, precision: str = "float32"
+) -> Tensor:
+    """[pictures, dimensions] on the device."""
+    towers.eval()
+    with autocast(device, precision):
+        return torch.cat([towers.picture(part.to(device).float()) for part in features.split(batch_size)])

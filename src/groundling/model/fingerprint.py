@@ -1,0 +1,35 @@
+"""What tells one model's vectors from another's."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from groundling.run import Run
+from groundling.settings import FeatureSettings
+
+
+def run_fingerprint(run: Run, features: FeatureSettings) -> str:
+    """SHA-256 of all that decides what the vectors are: how pictures are looked at, tokeniser and weights.
+
+    An exported model has that of its run, since it gives the same vectors: an index that was built with one can be
+    searched with the other.
+    """
+    digest = hashlib.sha256(features.model_dump_json(exclude_defaults=True).encode())
+    for file in (run.tokeniser_file, run.weights_file):
+        with file.open("rb") as opened:
+            digest.update(hashlib.file_digest(opened, "sha256").digest())
+    return digest.hexdigest()
+
+
+def side_fingerprint(facts: Any, weights: Mapping[str, Tensor], side: str) -> str:
+    """SHA-256 of one side of a model: the weights whose names begin with `side`, and what else it depends on."""
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True, ensure_ascii=False).encode())
+    for name in sorted(name for name in weights if name.startswith(side)):
+        array = weights[name].detach().cpu().contiguous()
+        digest.update(f"{name}:{array.dtype}:{list(array.shape)}\n".encode())
+        digest.update(array.flatten().view(torch.uint8).numpy().tobytes() if array.numel() else b"")
+    return digest.hexdigest()

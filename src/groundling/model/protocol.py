@@ -1,0 +1,286 @@
+"""What every model can be asked, whatever it is made of.
+
+>>> model = Model.load("runs/demo")                                         # doctest: +SKIP
+>>> model.score(["a dog", "ein Hund"], ["dog.png"])                         # doctest: +SKIP
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from groundling.errors import UserError
+from groundling.model.pictures import Picture, as_list, named_bytes
+from groundling.text.language_detection import detect_language
+
+Vectors = npt.NDArray[np.float32]
+Owners = npt.NDArray[np.int64]
+
+PICTURES_AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class Description:
+    """What a model says of itself.
+
+    Attributes:
+        kind: "run" for a run and what was exported from it, "pretrained" for models of other people.
+        name: what it was loaded by.
+        backbone: what looks at the pictures.
+        dimensions: the length of a text's vector.
+        languages: codes it was trained on; none where that is not known.
+        similarity: how vectors are compared: "cosine", or "order" (see `towers.similarity`).
+        judges: whether it can tell if a text is true of a picture.
+    """
+
+    kind: str
+    name: str
+    backbone: str
+    dimensions: int
+    languages: list[str]
+    similarity: str
+    judges: bool
+
+
+class Model(ABC):
+    """Pictures and texts into one space. The kinds of models are its subclasses.
+
+    Attributes:
+        kind, name, backbone, languages, similarity, judges: see `Description`.
+        asks_language: whether it must know the language of a text; most pretrained models read all alike.
+        batch: how many pictures are best encoded together: one for each core, more on a GPU.
+    """
+
+    kind: str
+    name: str = "this model"
+    backbone: str
+    languages: list[str]
+    similarity: str = "cosine"
+    asks_language: bool = True
+    batch: int = 1
+
+    @staticmethod
+    def load(name: str | Path, device: str = "auto", text: str | None = None) -> "Model":
+        """A run or an exported model by its folder, a pretrained model by folder or hub name (see `loading.load`)."""
+        from groundling.model.loading import load
+
+        return load(str(name), text, device)
+
+    @property
+    @abstractmethod
+    def dimensions(self) -> int:
+        """The length of a text's vector."""
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Of all files that decide what the vectors are."""
+
+    @property
+    @abstractmethod
+    def text_fingerprint(self) -> str:
+        """Of what decides the vectors of texts."""
+
+    @property
+    @abstractmethod
+    def picture_fingerprint(self) -> str:
+        """Of what decides the vectors of pictures: while it stays, an index of pictures need not be built again."""
+
+    @property
+    def judges(self) -> bool:
+        """Whether it can tell if a text is true of a picture."""
+        return False
+
+    @property
+    def accuracy(self) -> dict[str, float]:
+        """Language → how many of 100 test statements it judged right, where it was tested."""
+        return {}
+
+    def describe(self) -> Description:
+        return Description(
+            self.kind, self.name, self.backbone, self.dimensions, list(self.languages), self.similarity, self.judges
+        )
+
+    # Texts
+
+    def encode_text(
+        self, texts: str | Sequence[str], languages: str | Sequence[str] | None = None, batch_size: int = 512
+    ) -> Vectors:
+        """[texts, dimensions] unit vectors.
+
+        `languages` is one code for all texts or one for each; left out, each is detected among those of the model.
+        """
+        texts = [texts] if isinstance(texts, str) else list(texts)
+        if languages is None:
+            codes = [detect_language(text, self.languages) if self.asks_language else "" for text in texts]
+        else:
+            codes = [languages] * len(texts) if isinstance(languages, str) else list(languages)
+        if len(codes) != len(texts):
+            raise ValueError(f"{len(texts)} texts but {len(codes)} languages")
+        return self._encode_text(texts, codes, batch_size)
+
+    @abstractmethod
+    def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors: ...
+
+    # Pictures
+
+    def load_picture_side(self) -> None:
+        """Load what looks at pictures, before several threads ask for it; text alone does not need it."""
+        _ = self.preparation
+
+    @property
+    @abstractmethod
+    def preparation(self) -> Callable[[bytes], npt.NDArray[Any]]:
+        """What makes of the bytes of a picture file the array that the model is given.
+
+        It can be pickled, needs no more than Pillow and NumPy, and raises `vision.preprocessing.PictureError`.
+        """
+
+    @abstractmethod
+    def encode_prepared(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
+        """[pictures, dimensions] unit vectors of what `preparation` gave; safe to call from several threads."""
+
+    def encode_pictures(self, pictures: Picture | Iterable[Picture]) -> Vectors:
+        """[pictures, dimensions] unit vectors of files, their bytes, Pillow images or arrays [height, width, 3].
+
+        One that cannot be read is an error that names it.
+        """
+        given = as_list(pictures)
+        self.load_picture_side()
+        parts = [
+            self.encode_prepared(self._prepared(given[start : start + PICTURES_AT_ONCE]))
+            for start in range(0, len(given), PICTURES_AT_ONCE)
+        ]
+        return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
+
+    def _prepared(self, pictures: Sequence[Picture]) -> list[npt.NDArray[Any]]:
+        from groundling.vision.preprocessing import PictureError
+
+        prepared = []
+        for picture in pictures:
+            name, data = named_bytes(picture)
+            try:
+                prepared.append(self.preparation(data))
+            except PictureError as error:
+                raise UserError(f"{name}: {error}") from None
+        return prepared
+
+    # Both
+
+    @property
+    def finds(self) -> bool:
+        """Whether its texts and pictures share a space, so that each can be found by the other."""
+        return True
+
+    def check_finds(self) -> None:
+        if not self.finds:
+            raise UserError(
+                f"{self.name}: judges pictures cell by cell and cannot find them; train one of another system"
+            )
+
+    def score(
+        self,
+        texts: str | Sequence[str],
+        pictures: Picture | Iterable[Picture],
+        languages: str | Sequence[str] | None = None,
+    ) -> Vectors:
+        """[texts, pictures] similarities: the higher, the better they match.
+
+        Cosines, from −1 to 1, but for models trained with `similarity: order`: theirs are no cosines, nor can they be
+        had from a dot product; they run from −1 up to 0, where the text says nothing that the picture lacks.
+        """
+        self.check_finds()
+        captions, seen = self.encode_text(texts, languages), self.encode_pictures(pictures)
+        return similarities(self.similarity, captions, seen)
+
+    def judge(
+        self,
+        texts: str | Sequence[str],
+        pictures: Picture | Iterable[Picture],
+        languages: str | Sequence[str] | None = None,
+    ) -> Vectors:
+        """[n, 3] probabilities that picture i contradicts, leaves open, or shows what text i says (see `LABELS`)."""
+        raise UserError(f"{self.name}: cannot tell whether a text is true of a picture")
+
+
+class FeatureModel(Model):
+    """A model that looks at pictures through a frozen backbone: what the backbone gives, its features, can be kept.
+
+    Attributes:
+        features: the length of a picture's features.
+    """
+
+    @property
+    @abstractmethod
+    def features(self) -> int: ...
+
+    @abstractmethod
+    def features_of(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
+        """[pictures, features] of what `preparation` gave."""
+
+    @abstractmethod
+    def encode_features(self, features: Vectors, batch_size: int = 4096) -> Vectors:
+        """[pictures, dimensions] unit vectors of pictures given by their backbone's features."""
+
+    @abstractmethod
+    def judge_features(
+        self,
+        texts: Sequence[str],
+        features: Vectors,
+        languages: str | Sequence[str],
+        owners: Owners | None = None,
+    ) -> Vectors:
+        """`judge` of pictures given by their features: row i is of text i, or row `owners[i]` where these are given."""
+
+    def encode_prepared(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
+        return self.encode_features(self.features_of(prepared))
+
+    def picture_features(self, pictures: Picture | Iterable[Picture]) -> Vectors:
+        """[pictures, features] of files, bytes, images or arrays; one that cannot be read is an error that names it."""
+        given = as_list(pictures)
+        self.load_picture_side()
+        parts = [
+            self.features_of(self._prepared(given[start : start + PICTURES_AT_ONCE]))
+            for start in range(0, len(given), PICTURES_AT_ONCE)
+        ]
+        return np.concatenate(parts) if parts else np.zeros((0, self.features), dtype=np.float32)
+
+    def encode_pictures(self, pictures: Picture | Iterable[Picture]) -> Vectors:
+        return self.encode_features(self.picture_features(pictures))
+
+    def judge(
+        self,
+        texts: str | Sequence[str],
+        pictures: Picture | Iterable[Picture],
+        languages: str | Sequence[str] | None = None,
+    ) -> Vectors:
+        """[n, 3] probabilities; a picture that several texts are about is looked at once."""
+        self.check_judges()
+        texts, given = [texts] if isinstance(texts, str) else list(texts), as_list(pictures)
+        if len(texts) != len(given):
+            raise ValueError(f"{len(texts)} texts but {len(given)} pictures")
+        if languages is None:
+            languages = [detect_language(text, self.languages) for text in texts]
+        keys = [str(one) if isinstance(one, str | Path) else id(one) for one in given]
+        place = {key: row for row, key in enumerate(dict.fromkeys(keys))}
+        features = self.picture_features([given[keys.index(key)] for key in place])
+        return self.judge_features(texts, features, languages, np.array([place[key] for key in keys], dtype=np.int64))
+
+    @abstractmethod
+    def check_judges(self) -> None:
+        """An error that says why, where it cannot judge."""
+
+
+def similarities(kind: str, captions: Vectors, pictures: Vectors) -> Vectors:
+    """[captions, pictures] of unit vectors: their cosine, or −‖max(0, |caption| − |picture|)‖² for "order"."""
+    if kind != "order":
+        return captions @ pictures.T
+    sizes = np.abs(pictures)
+    scores = np.zeros((len(captions), len(pictures)), dtype=np.float32)
+    for row, caption in enumerate(np.abs(captions)):
+        scores[row] = -np.square(np.maximum(caption - sizes, 0)).sum(axis=1)
+    return scores

@@ -1,0 +1,252 @@
+"""A run of ours as a model: the best weights of a training, with its tokeniser and its recipe."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+
+from groundling import systems
+from groundling.calibration import probabilities
+from groundling.corpus.entailment import LABELS
+from groundling.devices import pick_device
+from groundling.errors import UserError
+from groundling.files import read_json
+from groundling.model.encoding import encode_captions, encode_pictures, judge, spell_words
+from groundling.model.fingerprint import run_fingerprint, side_fingerprint
+from groundling.model.pictures import Picture, as_list
+from groundling.model.protocol import FeatureModel, Owners, Vectors
+from groundling.run import Run
+from groundling.settings import FeatureSettings, Recipe
+from groundling.systems import JudgingTowers, System, Towers
+from groundling.text import Tokeniser, taught
+from groundling.towers import taught as taught_towers
+from groundling.towers.cells import CellTower
+from groundling.towers.word_memory import WordMemory
+from groundling.vision.preprocessing import Pixels, Preprocessing
+
+
+class TrainedModel(FeatureModel):
+    """Towers with the tokeniser and the recipe they were trained with. The backbone is loaded with the first picture.
+
+    Attributes:
+        feature_settings: how it looks at picture files; None where nobody knows.
+        temperature: what the logits of entailment are divided by, so that probabilities are as sure as they are right.
+        run: the folder that it was loaded from; None for one that was just trained.
+    """
+
+    kind = "run"
+
+    def __init__(
+        self, recipe: Recipe, system: System, tokeniser: Tokeniser, towers: Towers, device: torch.device
+    ) -> None:
+        self.recipe, self.system, self.tokeniser, self.device = recipe, system, tokeniser, device
+        self.feature_settings: FeatureSettings | None = recipe.features
+        self.temperature = 1.0
+        self.towers = towers.to(device).eval()
+        self.readers = [
+            Reader(part, Towers(text, self.towers.picture), device)
+            for part, text in zip(taught.readers(tokeniser), taught_towers.readers(self.towers.text), strict=True)
+        ]
+        self.name, self.similarity = recipe.name, system.similarity
+        self.languages = list(recipe.corpus.languages or [])
+        self.run: Run | None = None
+
+    @staticmethod
+    def load(run: str | Path, device: str = "auto", text: str | None = None) -> "TrainedModel":
+        """The best weights of a run. Its text side is its own."""
+        opened = Run.open(Path(run).expanduser())
+        if text is not None:
+            raise UserError(f"{run}: a run has a text side of its own; another goes with a pretrained model")
+        recipe = opened.recipe()
+        system = systems.make(recipe.system)
+        saved = read_json(opened.tokeniser_file)
+        try:
+            tokeniser = system.load_tokeniser(saved)
+        except (KeyError, TypeError, ValueError):
+            raise UserError(f"{opened.tokeniser_file}: not the tokeniser of a {system.name} model") from None
+        try:
+            weights = load_file(opened.weights_file)
+            towers = system.towers(tokeniser, features=system.features_in(weights))
+            towers.load_state_dict(weights)
+        except (SafetensorError, KeyError, RuntimeError) as error:
+            raise UserError(
+                f"{opened.weights_file}: damaged or of another model ({str(error).splitlines()[0]})"
+            ) from None
+        model = TrainedModel(recipe, system, tokeniser, towers, pick_device(device))
+        model.run, model.name = opened, str(run)
+        model.languages = opened.languages() or model.languages
+        if opened.unknown_backbone_file.exists():
+            model.feature_settings = None
+        if model.judges:
+            model.temperature = opened.temperature()
+        return model
+
+    # What it is
+
+    @property
+    def features(self) -> int:
+        """The length of the feature vectors that its pictures must have."""
+        return self.system.features_in(self.towers.state_dict())
+
+    @cached_property
+    def dimensions(self) -> int:
+        return int(self.encode_features(np.zeros((1, self.features), dtype=np.float32)).shape[1])
+
+    @property
+    def backbone(self) -> str:  # type: ignore[override]  # known only once the feature settings are
+        known = self.feature_settings is not None and self.recipe.features.array is None
+        return self.recipe.features.backbone if known else "a precomputed array"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        if self.run is None:
+            raise ValueError("a model that was not saved has no fingerprint")
+        return run_fingerprint(self.run, self.recipe.features)
+
+    @cached_property
+    def text_fingerprint(self) -> str:
+        return side_fingerprint(self.tokeniser.to_json(), self.towers.state_dict(), "text.")
+
+    @cached_property
+    def picture_fingerprint(self) -> str:
+        settings = self.recipe.features.model_dump(exclude_defaults=True)
+        return side_fingerprint(settings, self.towers.state_dict(), "picture.")
+
+    @property
+    def judges(self) -> bool:
+        return isinstance(self.towers, JudgingTowers)
+
+    @property
+    def accuracy(self) -> dict[str, float]:
+        return self.run.accuracy() if self.run is not None and self.judges else {}
+
+    @property
+    def finds(self) -> bool:
+        return not isinstance(self.towers.picture, CellTower)
+
+    def check_judges(self) -> None:
+        if not self.judges:
+            raise UserError(
+                f"a model of system {self.system.name} cannot tell whether a sentence is true of a picture; train one "
+                f"that can: {', '.join(systems.judging())}"
+            )
+
+    # Texts
+
+    def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors:
+        if not texts:
+            return self.encode_features(np.zeros((0, self.features), dtype=np.float32))
+        reader = {code: taught.reader_of(self.tokeniser, code) for code in set(languages)}
+        parts: dict[int, list[int]] = {}
+        for row, code in enumerate(languages):
+            parts.setdefault(reader[code], []).append(row)
+        vectors = [
+            self.readers[number]([texts[row] for row in rows], [languages[row] for row in rows], batch_size)
+            for number, rows in parts.items()
+        ]
+        if len(vectors) == 1:
+            return vectors[0]
+        order = np.argsort([row for rows in parts.values() for row in rows])
+        return np.concatenate(vectors)[order]
+
+    # Pictures
+
+    @cached_property
+    def _looking(self) -> tuple[Callable[[Sequence[Pixels]], Vectors], Preprocessing]:
+        from groundling.vision.from_settings import backbone_of, check_features, preprocessing_of
+
+        try:
+            settings = check_features(self.feature_settings)
+        except UserError as error:
+            raise UserError(f"{self.name}: {error}") from None
+        backbone = backbone_of(settings)
+        if backbone.dim != self.features:
+            raise UserError(f"{self.name}: its backbone {backbone.name} is not the one that it was trained with")
+        preprocessing = preprocessing_of(settings, backbone)
+        return lambda pixels: backbone.features(pixels, preprocessing).numpy(), preprocessing
+
+    @property
+    def preparation(self) -> Preprocessing:
+        return self._looking[1]
+
+    def features_of(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
+        return self._looking[0](prepared)
+
+    def picture_features(self, pictures: Picture | Iterable[Picture]) -> Vectors:
+        """[pictures, features]; those of files are kept, and found again by content (see `vision.cache`)."""
+        given = as_list(pictures)
+        paths = [Path(one).expanduser() for one in given if isinstance(one, str | Path)]
+        if len(paths) < len(given) or not given:
+            return super().picture_features(given)
+        from groundling.vision.from_settings import file_features
+
+        return file_features(paths, self.feature_settings)
+
+    def encode_features(self, features: Vectors, batch_size: int = 4096) -> Vectors:
+        """[pictures, dimensions] unit vectors of pictures given by their backbone's features."""
+        if features.shape[1:] != (self.features,):
+            raise UserError(
+                f"this model looks at pictures through {self.features} features each, but was given "
+                f"{' × '.join(map(str, features.shape[1:]))}; use the backbone it was trained with"
+            )
+        return encode_pictures(self.towers, torch.from_numpy(features), self.device, batch_size).cpu().numpy()
+
+    # Both
+
+    def judge_features(
+        self,
+        texts: Sequence[str],
+        features: Vectors,
+        languages: str | Sequence[str],
+        owners: Owners | None = None,
+    ) -> Vectors:
+        """[n, 3] probabilities. Texts that are the same in the same language are read once."""
+        return probabilities(self.entailment_logits(texts, features, languages, owners), self.temperature)
+
+    def entailment_logits(
+        self,
+        texts: Sequence[str],
+        features: Vectors,
+        languages: str | Sequence[str],
+        owners: Owners | None = None,
+    ) -> Vectors:
+        """What these probabilities are made of, before the temperature."""
+        self.check_judges()
+        codes = [languages] * len(texts) if isinstance(languages, str) else list(languages)
+        rows = np.arange(len(features)) if owners is None else owners
+        if not len(texts) == len(codes) == len(rows):
+            raise ValueError(f"{len(texts)} texts, {len(codes)} languages and {len(rows)} pictures")
+        if not texts:
+            return np.zeros((0, len(LABELS)), dtype=np.float32)
+        keys = list(zip(texts, codes, strict=True))
+        place = {key: row for row, key in enumerate(dict.fromkeys(keys))}
+        vectors = self.encode_text([text for text, _ in place], [code for _, code in place])
+        seen = self.encode_features(features)
+        sentences = torch.from_numpy(vectors).to(self.device), torch.tensor([place[key] for key in keys])
+        logits = judge(cast(JudgingTowers, self.towers), *sentences, torch.from_numpy(seen).to(self.device), rows)
+        return cast(Vectors, logits.cpu().numpy())
+
+
+class Reader:
+    """One of those who read captions for a model, each its own languages: a tokeniser, and towers with its text tower.
+
+    A model has one; languages that it was taught later have another (see `text.taught`). Each reads its captions by
+    themselves, so that old languages are encoded, bit for bit, as before there was another.
+    """
+
+    def __init__(self, tokeniser: Tokeniser, towers: Towers, device: torch.device) -> None:
+        self.tokeniser, self.towers, self.device = tokeniser, towers, device
+        self.words = WordMemory(lambda spellings: spell_words(towers, spellings, device))
+
+    def __call__(self, texts: Sequence[str], codes: Sequence[str], batch_size: int) -> Vectors:
+        tokens = self.tokeniser.encode(texts, codes)
+        ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
+        words = None if tokens.spellings is None else self.words(torch.from_numpy(tokens.spellings))
+        vectors = encode_captions(self.towers, ids, lengths, self.device, batch_size=batch_size, words=words)
+        return vectors.cpu().numpy()

