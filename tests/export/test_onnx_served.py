@@ -90,7 +90,7 @@ def test_index_check_and_serve_need_no_torch(seeing: Run, photos: Path, tmp_path
         said = client.get("/check", params={"id": row, **sentence}).json()
         expected = Checker.load(seeing.folder, "cpu").check(photos / "3.png", sentence["text"], "de")
         for one in (said, checked):
-            assert one["verdict"] == expected.verdict
+            assert one["verdict"] == expected.label
             assert one["probabilities"] == pytest.approx(expected.probabilities, abs=1e-4)
 
 

@@ -149,13 +149,17 @@ class Model(ABC):
 
         One that cannot be read is an error that names it.
         """
+        return self._in_portions(pictures, self.encode_prepared, self.dimensions)
+
+    def _in_portions(
+        self, pictures: Picture | Iterable[Picture], work: Callable[[list[npt.NDArray[Any]]], Vectors], size: int
+    ) -> Vectors:
         given = as_list(pictures)
+        if not given:
+            return np.zeros((0, size), dtype=np.float32)
         self.load_picture_side()
-        parts = [
-            self.encode_prepared(self._prepared(given[start : start + PICTURES_AT_ONCE]))
-            for start in range(0, len(given), PICTURES_AT_ONCE)
-        ]
-        return np.concatenate(parts) if parts else np.zeros((0, self.dimensions), dtype=np.float32)
+        starts = range(0, len(given), PICTURES_AT_ONCE)
+        return np.concatenate([work(self._prepared(given[start : start + PICTURES_AT_ONCE])) for start in starts])
 
     def _prepared(self, pictures: Sequence[Picture]) -> list[npt.NDArray[Any]]:
         from groundling.vision.preprocessing import PictureError
@@ -241,13 +245,7 @@ class FeatureModel(Model):
 
     def picture_features(self, pictures: Picture | Iterable[Picture]) -> Vectors:
         """[pictures, features] of files, bytes, images or arrays; one that cannot be read is an error that names it."""
-        given = as_list(pictures)
-        self.load_picture_side()
-        parts = [
-            self.features_of(self._prepared(given[start : start + PICTURES_AT_ONCE]))
-            for start in range(0, len(given), PICTURES_AT_ONCE)
-        ]
-        return np.concatenate(parts) if parts else np.zeros((0, self.features), dtype=np.float32)
+        return self._in_portions(pictures, self.features_of, self.features)
 
     def encode_pictures(self, pictures: Picture | Iterable[Picture]) -> Vectors:
         return self.encode_features(self.picture_features(pictures))
