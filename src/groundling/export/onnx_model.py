@@ -69,7 +69,7 @@ class OnnxModel(FeatureModel):
         self.languages = list(manifest.languages)
 
     @staticmethod
-    def load(folder: str | Path, device: str = "auto", text: str | None = None) -> "OnnxModel":
+    def load(folder: str | os.PathLike[str], device: str = "auto", text: str | None = None) -> "OnnxModel":
         """The model in a folder that `groundling export` wrote, whole or not at all. It runs on the CPU."""
         folder = Path(folder).expanduser()
         if text is not None:

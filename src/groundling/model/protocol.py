@@ -4,6 +4,7 @@
 >>> model.score(["a dog", "ein Hund"], ["dog.png"])                         # doctest: +SKIP
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -64,11 +65,11 @@ class Model(ABC):
     batch: int = 1
 
     @staticmethod
-    def load(name: str | Path, device: str = "auto", text: str | None = None) -> "Model":
+    def load(name: str | os.PathLike[str], device: str = "auto", text: str | None = None) -> "Model":
         """A run or an exported model by its folder, a pretrained model by folder or hub name (see `loading.load`)."""
         from groundling.model.loading import load
 
-        return load(str(name), text, device)
+        return load(os.fspath(name), text, device)
 
     @property
     @abstractmethod

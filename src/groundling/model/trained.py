@@ -1,5 +1,6 @@
 """A run of ours as a model: the best weights of a training, with its tokeniser and its recipe."""
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -58,11 +59,11 @@ class TrainedModel(FeatureModel):
         self.run: Run | None = None
 
     @staticmethod
-    def load(run: str | Path, device: str = "auto", text: str | None = None) -> "TrainedModel":
+    def load(run: str | os.PathLike[str], device: str = "auto", text: str | None = None) -> "TrainedModel":
         """The best weights of a run. Its text side is its own."""
         opened = Run.open(Path(run).expanduser())
         if text is not None:
-            raise UserError(f"{run}: a run has a text side of its own; another goes with a pretrained model")
+            raise UserError(f"{opened.folder}: a run has a text side of its own; another goes with a pretrained model")
         recipe = opened.recipe()
         system = systems.make(recipe.system)
         saved = read_json(opened.tokeniser_file)
@@ -79,7 +80,7 @@ class TrainedModel(FeatureModel):
                 f"{opened.weights_file}: damaged or of another model ({str(error).splitlines()[0]})"
             ) from None
         model = TrainedModel(recipe, system, tokeniser, towers, pick_device(device))
-        model.run, model.name = opened, str(run)
+        model.run, model.name = opened, os.fspath(run)
         model.languages = opened.languages() or model.languages
         if opened.unknown_backbone_file.exists():
             model.feature_settings = None
