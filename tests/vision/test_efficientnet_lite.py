@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
+from torch.nn import functional
 
 from groundling.vision.efficientnet_lite import ConvNorm, EfficientNetLite, same_padding, scaled_channels
 
@@ -97,3 +98,27 @@ def test_published_weights_give_the_known_features(name: str) -> None:
     np.testing.assert_allclose(features[list(largest)], list(largest.values()), atol=1e-4)
     np.testing.assert_allclose(np.linalg.norm(features), norm, atol=1e-3)
     np.testing.assert_allclose((features * np.cos(np.arange(len(features)))).sum(), wave, atol=1e-3)
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_fixed_statistics_give_the_same_values_and_gradients_in_one_pass(active: bool) -> None:
+    torch.manual_seed(0)
+    layer = ConvNorm(4, 6, 3, stride=2, active=active).double()
+    norm = layer.norm
+    assert isinstance(norm, nn.BatchNorm2d) and norm.running_mean is not None and norm.running_var is not None
+    with torch.no_grad():
+        for values in (norm.weight, norm.bias, norm.running_mean):
+            values.normal_()
+        norm.running_var.uniform_(0.5, 2)
+    pictures = torch.randn(2, 4, 7, 7, dtype=torch.float64, requires_grad=True)
+    layer.eval()
+    found = layer(pictures)
+    padded = functional.pad(pictures, (1, 1, 1, 1))  # SAME for seven pixels, three wide, stride two
+    plain = norm(functional.conv2d(padded, layer.conv.weight, None, 2))
+    plain = functional.relu6(plain) if active else plain
+    torch.testing.assert_close(found, plain)
+    inputs = [pictures, layer.conv.weight, norm.weight, norm.bias]
+    weights = torch.randn_like(found)
+    gradients = [torch.autograd.grad((values * weights).sum(), inputs) for values in (found, plain)]
+    for one, other in zip(*gradients, strict=True):
+        torch.testing.assert_close(one, other)

@@ -54,18 +54,33 @@ class ConvNorm(nn.Module):
         padding = (top, left)
         if (top, left) != (bottom, right):  # the convolution itself can only pad both sides alike
             x, padding = functional.pad(x, (left, right, top, bottom)), (0, 0)
-        conv = self.conv
-        x = self.norm(functional.conv2d(x, conv.weight, conv.bias, conv.stride, padding, groups=conv.groups))
+        conv, weight, bias = self.conv, self.conv.weight, self.conv.bias
+        fixed = self._fixed()
+        if fixed is not None:  # the same function, and the same gradients, in one pass over the picture instead of two
+            scale, bias = fixed
+            weight = weight * scale[:, None, None, None]
+        x = functional.conv2d(x, weight, bias, conv.stride, padding, groups=conv.groups)
+        x = self.norm(x) if fixed is None else x
         return functional.relu6(x, inplace=True) if self.active else x
+
+    def _fixed(self) -> tuple[Tensor, Tensor] | None:
+        """The scale and shift of a normalisation whose statistics are fixed; None where they are not, or are fused."""
+        norm = self.norm
+        if not isinstance(norm, nn.BatchNorm2d) or norm.training or norm.running_var is None:
+            return None
+        assert norm.running_mean is not None  # noqa: S101 (for the type checker: it comes with the variance)
+        scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+        return scale, norm.bias - norm.running_mean * scale
 
     def fuse(self) -> None:
         """Move the normalisation's fixed scale and shift into the convolution: the same function in one pass."""
-        norm = self.norm
-        if not isinstance(norm, nn.BatchNorm2d) or norm.running_var is None or norm.running_mean is None:
+        self.norm.eval()
+        fixed = self._fixed()
+        if fixed is None:
             return
-        scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
+        scale, shift = fixed
         self.conv.weight = nn.Parameter(self.conv.weight * scale[:, None, None, None], requires_grad=False)
-        self.conv.bias = nn.Parameter(norm.bias - norm.running_mean * scale, requires_grad=False)
+        self.conv.bias = nn.Parameter(shift, requires_grad=False)
         self.norm = nn.Identity()
 
 
