@@ -27,19 +27,22 @@ BESIDE = {
     "benchmarks/README.md": "results/speed.md",
     "LICENSE": "LICENSE.txt",
     "CITATION.cff": "CITATION.cff",
+    **{f"examples/{path.name}": f"examples/{path.stem}.md" for path in sorted(ROOT.glob("examples/*.py"))},
 }
 MADE = {
     "reference/command-line.md": command_pages.page,
     "reference/settings.md": setting_pages.page,
+    "reference/tables.md": setting_pages.tables_page,
     "reference/recipes.md": setting_pages.recipes_page,
 }
 LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s#]+)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Modules and results enter the navigation where mkdocs.yml leaves their lists empty: a new one needs no line."""
+    """Modules, results and examples enter the navigation where mkdocs.yml leaves their lists empty: a new one needs no line."""
     _fill(config.nav, "Modules", [f"reference/modules/{name}.md" for name in module_pages.PACKAGES])
     _fill(config.nav, "Results", _results(Path(config.docs_dir)))
+    _fill(config.nav, "Examples", [page for page in BESIDE.values() if page.startswith("examples/")])
     return config
 
 
@@ -51,7 +54,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def made_pages() -> dict[str, Callable[[], str]]:
     """Every page that has no file below `docs/`, and what makes it."""
-    beside = {page: partial((ROOT / source).read_text, encoding="utf-8") for source, page in BESIDE.items()}
+    beside = {page: partial(_beside, ROOT / source) for source, page in BESIDE.items()}
     modules = {f"reference/modules/{name}.md": partial(module_pages.page, name) for name in module_pages.PACKAGES}
     return {**beside, **MADE, **modules}
 
@@ -82,6 +85,13 @@ def on_post_build(config: MkDocsConfig) -> None:
     for style in Path(config.site_dir).rglob("*.css"):
         if found := offline.external_in_styles(style.read_text(encoding="utf-8")):
             raise PluginError(f"{style}: would load {found[0]} from another host")
+
+
+def _beside(source: Path) -> str:
+    """A file as it is; a script under its name, in a block of code."""
+    text = source.read_text(encoding="utf-8")
+    title = source.stem.replace("_", " ").capitalize()
+    return f"# {title}\n\n`examples/{source.name}`\n\n```python\n{text}```\n" if source.suffix == ".py" else text
 
 
 def _fill(nav: Any, title: str, pages: list[Any]) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from groundling import corpus, recipes
+from groundling.experiments.question import Question
+from groundling.experiments.table_settings import Claim, Row, TableSettings
 from groundling.settings import Recipe, Settings, read_yaml
 from groundling.systems import SYSTEMS
 
@@ -14,6 +16,12 @@ RECIPE = """# Recipe settings
 A recipe is a YAML file with these groups of settings; what is left out has the default. On the command line
 `--set training.seed=3` changes one of them, and from Python `groundling.train(…, training={"seed": 3})`. A key that
 does not exist is an error that names the nearest one that does."""
+
+TABLE = """# Settings of a table
+
+A table is a YAML file with rows that change a base recipe; `groundling reproduce FILE.yaml` trains every row with every seed.
+A table may also be `like:` another one, by name or file, and say only what differs: any key below, `corpora` (a mapping
+from the other table's corpora to others), `without` (rows to leave out) and `published` (row → its published numbers)."""
 
 
 def page() -> str:
@@ -24,6 +32,13 @@ def page() -> str:
         parts += [f"## system: {name}", f"{_about(system)}\n\n{system.paper}.".strip(), _table(system.Settings)]
         for key, group in _groups(system.Settings):
             parts += [f"### {name}: {key}", _about(group), _table(group)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def tables_page() -> str:
+    """A table of experiments, its rows and its claims."""
+    parts = [TABLE, "## The table", _table(TableSettings), "## A row", _about(Row), _table(Row)]
+    parts += ["### ask", _about(Question), _table(Question), "## A claim", _about(Claim), _table(Claim)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
