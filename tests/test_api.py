@@ -94,6 +94,9 @@ def test_a_bad_row_is_told_by_its_number(tmp_path: Path) -> None:
 def test_what_is_printed_is_short(run: Run, corpus: groundling.Corpus, tmp_path: Path) -> None:
     assert repr(corpus) == "Corpus shapes: 36 pictures (train 12, dev 12, test 12), 36 captions (en 36)"
     dataset = Dataset.load(run.recipe().corpus, run.recipe().features)
+    assert repr(groundling.Model.load(run, device="cpu")) == (
+        f"TrainedModel {run.folder}: reads en; 256 dimensions; pictures by efficientnet-lite0"
+    )
     assert repr(dataset) == f"Dataset of {corpus!r}, each picture with 1280 features"
     index_pictures(corpus.root, tmp_path / "index", model=str(run.folder), device="cpu")
     assert repr(groundling.Index.open(tmp_path / "index")).startswith(f"Index {tmp_path / 'index'}: 36 pictures, ")

@@ -39,7 +39,7 @@ LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)\s#]+)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Modules, results and examples enter the navigation where mkdocs.yml leaves their lists empty: a new one needs no line."""
+    """Modules, results and examples enter the navigation where mkdocs.yml leaves their lists empty."""
     _fill(config.nav, "Modules", [f"reference/modules/{name}.md" for name in module_pages.PACKAGES])
     _fill(config.nav, "Results", _results(Path(config.docs_dir)))
     _fill(config.nav, "Examples", [page for page in BESIDE.values() if page.startswith("examples/")])

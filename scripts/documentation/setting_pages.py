@@ -19,9 +19,9 @@ does not exist is an error that names the nearest one that does."""
 
 TABLE = """# Settings of a table
 
-A table is a YAML file with rows that change a base recipe; `groundling reproduce FILE.yaml` trains every row with every seed.
-A table may also be `like:` another one, by name or file, and say only what differs: any key below, `corpora` (a mapping
-from the other table's corpora to others), `without` (rows to leave out) and `published` (row → its published numbers)."""
+A table is a YAML file with rows that change a base recipe; `groundling reproduce FILE.yaml` trains every row with every
+seed. A table may also be `like:` another one, by name or file, and say only what differs: any key below, `corpora` (a
+mapping from the other table's corpora to others), `without` (rows to leave out) and `published` (row → its numbers)."""
 
 
 def page() -> str:

@@ -101,6 +101,11 @@ class Model(ABC):
         """Language → how many of 100 test statements it judged right, where it was tested."""
         return {}
 
+    def __repr__(self) -> str:
+        reads = ", ".join(self.languages) or "any language"
+        kind = type(self).__name__
+        return f"{kind} {self.name}: reads {reads}; {self.dimensions} dimensions; pictures by {self.backbone}"
+
     def describe(self) -> Description:
         return Description(
             self.kind, self.name, self.backbone, self.dimensions, list(self.languages), self.similarity, self.judges
