@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from groundling import systems
 from groundling.corpus import Corpus, catalogue
+from groundling.dataset import Dataset
 from groundling.model.trained import TrainedModel
-from groundling.settings import CorpusSettings, Recipe, TextSettings
+from groundling.settings import CorpusSettings, Recipe
+from groundling.training.planned import planned
 
 LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz"))
 
@@ -60,10 +61,9 @@ def real_corpora(folder: Path, captions: int) -> tuple[Corpus, Corpus]:
 
 def build(values: dict[str, Any], corpus: Corpus) -> TrainedModel:
     torch.manual_seed(0)
-    system = systems.make(values)
-    tokeniser = system.tokeniser(corpus, TextSettings())
     recipe = Recipe(corpus=CorpusSettings(name="captions"), system=values)
-    return TrainedModel(recipe, system, tokeniser, system.towers(tokeniser, 64), torch.device("cpu"))
+    plan = planned(recipe, Dataset(corpus, np.zeros((len(corpus.pictures), 64), dtype=np.float32)))
+    return TrainedModel(recipe, plan.system, plan.tokeniser, plan.towers, torch.device("cpu"))
 
 
 def a_round(models: dict[str, TrainedModel], corpus: Corpus, at_once: int) -> dict[str, list[float]]:

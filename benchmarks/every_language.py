@@ -35,27 +35,29 @@ def measure(name: str, pictures: int, steps: int) -> dict[str, Any]:
     """From the corpus on disk to the last of these steps, as `groundling train` does it."""
     import torch
 
-    from groundling import systems
-    from groundling.batches import TrainingData
     from groundling.dataset import Dataset
     from groundling.devices import pick_precision
-    from groundling.settings import CorpusSettings, FeatureSettings, TextSettings, TrainingSettings
+    from groundling.settings import CorpusSettings, FeatureSettings, Recipe, TextSettings, TrainingSettings
+    from groundling.training.planned import planned
     from groundling.training.step import EagerStep
 
     cpu = torch.device("cpu")
     torch.manual_seed(0)
     features = FeatureSettings(size=128, crop=False)
     part = Dataset.load(CorpusSettings(name="emoji", languages=LANGUAGES), features).split("train")
-    system = systems.make(SYSTEMS[name])
-    started = time.perf_counter()
-    tokeniser = system.tokeniser(part.corpus, TextSettings(minimum_count=1))
-    before = time.perf_counter() - started
-    data = TrainingData.build(part.corpus, part.features, tokeniser, cpu)
-    towers = system.towers(tokeniser, data.features.shape[1]).train()
     size = pictures if name == "smalr" else pictures * SENTENCES * len(LANGUAGES)
-    sampler = system.sampler(data, TrainingSettings(batch_size=size))
+    recipe = Recipe(
+        corpus=CorpusSettings(name="emoji"),
+        text=TextSettings(minimum_count=1),
+        system=SYSTEMS[name],
+        training=TrainingSettings(batch_size=size),
+    )
+    started = time.perf_counter()
+    plan = planned(recipe, part)
+    before = time.perf_counter() - started
+    towers, sampler = plan.towers.train(), plan.stage.sampler
     optimiser = torch.optim.Adam(towers.parameters(), lr=1e-4, fused=True)
-    step = EagerStep(system, towers, data, optimiser, 2.0, pick_precision("auto", cpu))
+    step = EagerStep(plan.stage, optimiser, pick_precision("auto", cpu))
     captions, seconds = 0, 0.0
     for number in range(steps + WARM_UP):
         batch = sampler.batch(number)

@@ -24,14 +24,15 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 
-from groundling import systems
 from groundling.corpus import Corpus
+from groundling.dataset import Dataset
 from groundling.export import OnnxModel
 from groundling.export.write import export_run
 from groundling.files import write_json
 from groundling.model import Model
 from groundling.run import Run
 from groundling.settings import Recipe
+from groundling.training.planned import planned
 from groundling.vision.from_settings import backbone_of, preprocessing_of
 
 LETTERS = np.array(list("abcdefghijklmnopqrstuvwxyz"))
@@ -58,12 +59,11 @@ def random_corpus(captions: int = 4000, words: int = 8000) -> Corpus:
 def untrained(name: str, corpus: Corpus, folder: Path) -> Path:
     """A run as training leaves it, with the weights that training begins with."""
     recipe = Recipe(name=name, corpus={"name": "captions"}, system={"name": name}, text={"minimum_count": 1})  # type: ignore[arg-type]
-    system = systems.make(recipe.system)
-    tokeniser = system.tokeniser(corpus, recipe.text)
+    plan = planned(recipe, Dataset(corpus, np.zeros((len(corpus.pictures), 1280), dtype=np.float32)))
     run = Run(folder)
     run.save_recipe(recipe)
-    write_json(run.tokeniser_file, tokeniser.to_json())
-    save_file(system.towers(tokeniser, 1280).state_dict(), run.weights_file)
+    write_json(run.tokeniser_file, plan.tokeniser.to_json())
+    save_file(plan.towers.state_dict(), run.weights_file)
     write_json(run.facts_file, {"languages": ["en"]})
     return folder
 

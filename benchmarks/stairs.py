@@ -15,11 +15,11 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from groundling import systems
-from groundling.batches import TrainingData
 from groundling.corpus import Corpus
+from groundling.dataset import Dataset
 from groundling.devices import pick_device, pick_precision
-from groundling.settings import TextSettings, TrainingSettings
+from groundling.settings import CorpusSettings, Recipe, TextSettings, TrainingSettings
+from groundling.training.planned import planned
 from groundling.training.step import EagerStep, make_optimiser
 
 LANGUAGES = ["ar", "cs", "de", "en", "fr", "pt", "zh"]
@@ -45,17 +45,19 @@ def captions(draw: np.random.Generator) -> Corpus:
 def measure(steps: int) -> dict[str, float]:
     device = pick_device("auto")
     corpus = captions(np.random.default_rng(0))
-    system = systems.make({"name": "mule", "vectors": "random", "align_epochs": 0})
-    tokeniser = system.tokeniser(corpus, TextSettings(minimum_count=1, maximum_length=40))
     features = np.random.default_rng(1).standard_normal((PICTURES, FEATURES)).astype(np.float32)
-    data = TrainingData.build(corpus, features, tokeniser, device)
-    settings = TrainingSettings(batch_size=128)
-    sampler = system.sampler(data, settings)
-    sampler.stairs = True  # type: ignore[attr-defined]  # on a GPU, too, to see what it costs there
+    recipe = Recipe(
+        corpus=CorpusSettings(name="random"),
+        text=TextSettings(minimum_count=1, maximum_length=40),
+        system={"name": "mule", "vectors": "random", "align_epochs": 0},
+        training=TrainingSettings(batch_size=128),
+    )
     torch.manual_seed(0)
-    towers = system.towers(tokeniser, FEATURES).to(device).train()
-    optimiser, precision = make_optimiser(towers, settings, device), pick_precision("auto", device)
-    step = EagerStep(system, towers, data, optimiser, settings.clip, precision)
+    plan = planned(recipe, Dataset(corpus, features), device)
+    data, sampler, towers = plan.data, plan.stage.sampler, plan.towers.train()
+    sampler.stairs = True  # type: ignore[attr-defined]  # on a GPU, too, to see what it costs there
+    optimiser, precision = make_optimiser(towers, recipe.training, device), pick_precision("auto", device)
+    step = EagerStep(plan.stage, optimiser, precision)
     seconds, longest = {True: 0.0, False: 0.0}, []
     for number in range(steps + 1):
         batch = sampler.batch(number)

@@ -20,49 +20,53 @@ import torch
 from torch.nn.functional import normalize
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from groundling import systems
-from groundling.batches import TrainingData
+from groundling.corpus import Corpus
+from groundling.dataset import Dataset
 from groundling.devices import pick_device, pick_precision
-from groundling.settings import TextSettings, TrainingSettings
-from groundling.systems import Towers
-from groundling.text import Vocabulary, WordTokeniser
-from groundling.text.tokens import Tokeniser
+from groundling.settings import CorpusSettings, FeatureSettings, Recipe, TextSettings, TrainingSettings
+from groundling.systems import Context, Plan
+from groundling.training.planned import planned
 from groundling.training.step import EagerStep, fastest, make_optimiser
-from groundling.training.validation import Validation
+from groundling.training.validation import validation
 
-TRAINING = TrainingSettings(seed=0)
+WARM_UP = 5
 
 
-def random_data(device: torch.device, captions: int = 30_000, words: int = 12_000) -> tuple[TrainingData, Tokeniser]:
+def random_captions(captions: int = 30_000, words: int = 12_000) -> Dataset:
     """Captions of random words with the spread of lengths of F8K-7 (mean 13 with start and end, up to 40)."""
     draw = np.random.default_rng(0)
-    lengths = np.clip(draw.gamma(6.0, 2.2, captions).round(), 4, 40).astype(np.int64)
-    ids = draw.integers(4, words, (captions, 40)) * (np.arange(40) < lengths[:, None])
-    tokeniser = WordTokeniser(Vocabulary(tuple(str(n) for n in range(words - 4))), TextSettings())
-    owners = np.arange(captions) // 5
-    features = torch.from_numpy(draw.standard_normal((captions // 5, 1280)).astype(np.float32)).to(device)
-    return TrainingData(
-        ids=torch.from_numpy(ids.astype(np.int32)).to(device),
-        device_lengths=torch.from_numpy(lengths).to(device),
-        device_owners=torch.from_numpy(owners).to(device),
-        device_texts=torch.arange(captions, device=device),
-        features=features,
-        lengths=lengths,
-        owners=owners,
-        languages=np.zeros(captions, dtype=np.int64),
-        codes=["en"],
-    ), tokeniser
+    lengths = np.clip(draw.gamma(6.0, 2.2, captions).round(), 4, 40).astype(np.int64) - 2
+    names = np.array([f"p{number}" for number in range(captions // 5)])
+    corpus = Corpus(
+        name="random",
+        pictures=names,
+        splits=np.array(["train"] * len(names)),
+        owners=np.arange(captions) // 5,
+        languages=np.array(["en"] * captions),
+        texts=[" ".join(f"w{word}" for word in draw.integers(0, words, length)) for length in lengths],
+        origins=np.array(["human"] * captions),
+    )
+    return Dataset(corpus, draw.standard_normal((len(names), 1280)).astype(np.float32))
 
 
-def plain_steps(towers: Towers, data: TrainingData, system: systems.System, device: torch.device, steps: int) -> float:
+def recipe_of(pool: int, minimum_count: int) -> Recipe:
+    return Recipe(
+        corpus=CorpusSettings(name="captions"),
+        text=TextSettings(minimum_count=minimum_count),
+        system={"name": "lessons", "caption_pairs": 0.0},
+        training=TrainingSettings(seed=0, length_pool=pool),
+    )
+
+
+def plain_steps(plan: Plan, device: torch.device, steps: int) -> float:
     """Seconds per step of the loop everybody writes first, on batches of one language in random order.
 
     Putting a batch together on the host, which a DataLoader's workers would do meanwhile, is not counted.
     """
+    towers, data, sampler, training = plan.towers, plan.data, plan.stage.sampler, plan.stage.settings
     lists = [row[:length] for row, length in zip(data.ids.cpu().long(), data.lengths.tolist(), strict=True)]
     features = data.features.cpu()
-    sampler = system.sampler(data, TRAINING.model_copy(update={"length_pool": 1}))
-    optimiser = torch.optim.Adam(towers.parameters(), lr=TRAINING.learning_rate)
+    optimiser = torch.optim.Adam(towers.parameters(), lr=training.learning_rate)
     times: list[float] = []
     for number in range(steps):
         batch = sampler.batch(number)
@@ -82,20 +86,17 @@ def plain_steps(towers: Towers, data: TrainingData, system: systems.System, devi
         loss = by_row.sum() + by_column.sum()
         optimiser.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(towers.parameters(), TRAINING.clip)
+        torch.nn.utils.clip_grad_norm_(towers.parameters(), training.clip or float("inf"))
         optimiser.step()
         loss.item()
         times.append(time.perf_counter() - started)
     return sum(times[WARM_UP:]) / (steps - WARM_UP)
 
 
-def our_steps(
-    towers: Towers, data: TrainingData, system: systems.System, device: torch.device, steps: int, pool: int
-) -> float:
-    precision = pick_precision("auto", device)
-    optimiser = make_optimiser(towers, TRAINING.learning_rate, 0.0, device)
-    step = fastest(EagerStep(system, towers, data, optimiser, TRAINING.clip, precision))
-    sampler = system.sampler(data, TRAINING.model_copy(update={"length_pool": pool}))
+def our_steps(plan: Plan, device: torch.device, steps: int) -> float:
+    optimiser = make_optimiser(plan.towers, plan.stage.settings, device)
+    step = fastest(EagerStep(plan.stage, optimiser, pick_precision("auto", device)))
+    sampler = plan.stage.sampler
     warm = WARM_UP if device.type == "cpu" else steps // 2  # on a GPU, until every length is recorded
     for number in range(steps):
         if number == warm:
@@ -104,9 +105,6 @@ def our_steps(
         step(sampler.batch(number), number)
     _wait(device)
     return (time.perf_counter() - started) / (steps - warm)
-
-
-WARM_UP = 5
 
 
 def _wait(device: torch.device) -> None:
@@ -119,42 +117,27 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=None, help="of each loop (60 on a CPU, 2000 on a GPU)")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--data", type=Path, default=None, help="folder that holds f8k7/: real captions, and recalls")
-    parser.add_argument(
-        "--length-pool", type=int, default=TRAINING.length_pool, help="batches sorted by length together"
-    )
+    parser.add_argument("--length-pool", type=int, default=64, help="batches sorted by length together")
     parser.add_argument("--languages", nargs="+", default=None, help="with --data: of these; all seven when left out")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     device = pick_device(arguments.device)
     steps = arguments.steps or (60 if device.type == "cpu" else 2000)
-    system = systems.make({"name": "lessons", "caption_pairs": 0.0})
-    validation = None
+    train, dev = random_captions(), None
     if arguments.data:
-        from groundling.dataset import Dataset
-        from groundling.settings import CorpusSettings, FeatureSettings
-
-        corpus = CorpusSettings(name="f8k7", languages=arguments.languages)
-        dataset = Dataset.load(corpus, FeatureSettings(), arguments.data)
+        chosen = CorpusSettings(name="f8k7", languages=arguments.languages)
+        dataset = Dataset.load(chosen, FeatureSettings(), arguments.data)
         train, dev = dataset.split("train"), dataset.split("dev")
-        tokeniser = system.tokeniser(train.corpus, TextSettings())
-        data = TrainingData.build(train.corpus, train.features, tokeniser, device)
-        dev_data = TrainingData.build(dev.corpus, dev.features, tokeniser, device)
-        validation = Validation(dev_data, "float32", "all")
-    else:
-        data, tokeniser = random_data(device)
     result: dict[str, object] = {"device": str(device), "precision": pick_precision("auto", device), "steps": steps}
-    for name in ("plain", "ours"):
+    for name, pool, measure in (("plain", 1, plain_steps), ("ours", arguments.length_pool, our_steps)):
         torch.manual_seed(0)
-        towers = system.towers(tokeniser, data.features.shape[1]).to(device)
-        towers.train()
-        seconds = (
-            plain_steps(towers, data, system, device, steps)
-            if name == "plain"
-            else our_steps(towers, data, system, device, steps, arguments.length_pool)
-        )
-        result[f"{name}_steps_per_second"] = round(1 / seconds, 2)
-        if validation:
-            by_language = validation(towers)[1]
+        recipe = recipe_of(pool, 4 if arguments.data else 1)
+        plan = planned(recipe, train, device)
+        plan.towers.train()
+        result[f"{name}_steps_per_second"] = round(1 / measure(plan, device, steps), 2)
+        if dev is not None:
+            validate = validation(plan, Context(recipe, train, dev, device, lambda stage: None))
+            by_language = validate(plan.towers).languages
             result[f"{name}_mR"] = round(sum(by_language.values()) / len(by_language) / 6, 2)
     result["ratio"] = round(result["ours_steps_per_second"] / result["plain_steps_per_second"], 2)  # type: ignore[operator]
     print(json.dumps(result) if arguments.json else "\n".join(f"{key}: {value}" for key, value in result.items()))

@@ -37,6 +37,10 @@ class Run:
         """Everything a killed training needs to go on; removed when it ends."""
         return self.folder / "checkpoint.safetensors"
 
+    def stage_checkpoint(self, stage: str) -> Path:
+        """The same for something that is learned before the model."""
+        return self.folder / f"checkpoint-{stage.replace(' ', '-')}.safetensors"
+
     @property
     def metrics_file(self) -> Path:
         return self.folder / "metrics.jsonl"

@@ -8,15 +8,14 @@ import torch
 from torch import Tensor, nn
 
 from conftest import make_recipe
-from groundling import systems
 from groundling.dataset import Dataset
 from groundling.evaluation.liwe_table import PUBLISHED, idle_biases, liwe_table, word_parameters
 from groundling.evaluation.parameters import Part, count, count_model, describe, totals
 from groundling.files import read_json
 from groundling.model.trained import TrainedModel
-from groundling.settings import TextSettings
 from groundling.systems import Towers
 from groundling.training import train
+from plans import plan
 from tiny_networks import save_bert
 
 WORDS, LETTERS, FEATURES = 24, 25, 12  # of the world: 20 words and 21 letters, and four special symbols each
@@ -25,9 +24,8 @@ PICTURE = 12 * 8 + 8
 
 
 def parts_of(world: Dataset, settings: dict[str, Any]) -> dict[str, Part]:
-    system = systems.make({"dimensions": 8, "word_dimensions": 6, **settings})
-    tokeniser = system.tokeniser(world.split("train").corpus, TextSettings(minimum_count=1))
-    model = TrainedModel(make_recipe(), system, tokeniser, system.towers(tokeniser, FEATURES), torch.device("cpu"))
+    made = plan({"dimensions": 8, "word_dimensions": 6, **settings}, world.split("train"))
+    model = TrainedModel(make_recipe(), made.system, made.tokeniser, made.towers, torch.device("cpu"))
     model.towers.train()
     parts = count_model(model)
     assert model.towers.training  # left as it was
@@ -107,9 +105,9 @@ def test_only_what_runs_is_counted_once_and_only_what_learns_is_trained() -> Non
 def test_a_frozen_encoder_is_needed_but_not_trained(tmp_path: Path, world: Dataset) -> None:
     save_bert(tmp_path, ["dog"])
     for trainable in (False, True):
-        system = systems.make({"name": "bert_gru", "encoder": str(tmp_path), "dimensions": 8, "trainable": trainable})
-        tokeniser = system.tokeniser(world.corpus, TextSettings())
-        model = TrainedModel(make_recipe(), system, tokeniser, system.towers(tokeniser, FEATURES), torch.device("cpu"))
+        values = {"name": "bert_gru", "encoder": str(tmp_path), "dimensions": 8, "trainable": trainable}
+        made = plan(values, world.split("train"))
+        model = TrainedModel(make_recipe(), made.system, made.tokeniser, made.towers, torch.device("cpu"))
         part = next(part for part in count_model(model) if part.name == "pretrained encoder")
         assert part.for_words
         assert part.test_time > 0

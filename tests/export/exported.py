@@ -21,9 +21,11 @@ from groundling.model.trained import TrainedModel
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.systems import System
+from groundling.training.planned import context_of
 from groundling.vision import backbones
 from groundling.vision.backbones import Backbone
 from groundling.vision.view import View, on_grid
+from plans import dataset_of
 
 FEATURES = 12
 WORDS = {"dimensions": 16, "word_dimensions": 8}
@@ -60,7 +62,7 @@ def make_model(
     torch.manual_seed(0)
     recipe = (recipe or make_recipe()).model_copy(update={"system": values})
     system: System = systems.make(values)
-    tokeniser = system.tokeniser(corpus, recipe.text)
+    tokeniser = system.tokeniser(context_of(recipe, dataset_of(corpus, features)))
     towers = system.towers(tokeniser, features)
     with torch.no_grad():
         for name, value in towers.named_parameters():

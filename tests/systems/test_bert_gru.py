@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 from torch.nn.functional import normalize
 
-from conftest import ENGLISH, GERMAN, make_recipe
+from conftest import ENGLISH, GERMAN, make_recipe, make_world
 from groundling import systems
 from groundling.dataset import Dataset
 from groundling.errors import UserError
@@ -23,6 +23,7 @@ from groundling.settings import TextSettings
 from groundling.text.hub import HubTokeniser, encoder_folder, fingerprint
 from groundling.towers.pretrained import PretrainedTower
 from groundling.training import train
+from plans import context
 from tiny_networks import save_bert
 
 transformers = pytest.importorskip("transformers")
@@ -194,7 +195,7 @@ def test_a_name_that_the_hub_does_not_give(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(huggingface_hub, "snapshot_download", nothing)
     system = systems.make({"name": "bert_gru", "encoder": "some/encoder"})
     with pytest.raises(UserError) as error:
-        system.tokeniser(None, ONE)  # type: ignore[arg-type]
+        system.tokeniser(context({}, make_world()))
     assert str(error.value) == (
         'encoder "some/encoder" is not a folder and cannot be had from the hub (no route); give the folder of a copy'
     )

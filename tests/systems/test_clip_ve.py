@@ -1,5 +1,6 @@
 """Judging statements: the head by hand, what is trained and what is frozen, and the same verdict on every path."""
 
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,15 +21,15 @@ from groundling.files import read_json
 from groundling.model import Model
 from groundling.run import Run
 from groundling.settings import TextSettings
-from groundling.systems import JudgingTowers, System
+from groundling.systems import Context, JudgingTowers, Plan
 from groundling.training import loop, train
 from groundling.training.metrics import read_metrics
-from groundling.training.validation import VerdictValidation, classes_of, validation
+from groundling.training.validation import VerdictValidation, validation
 from judged_world import judging_recipe, make_judged
+from plans import plan
 from power_cut import assert_goes_on_exactly
 
 CPU = torch.device("cpu")
-ONE = TextSettings(minimum_count=1)
 KINDS: dict[str, dict[str, Any]] = {
     "words": {},
     "last": {"reading": "last"},
@@ -44,16 +45,12 @@ def world() -> Dataset:
     return make_judged()
 
 
-def ready(world: Dataset, **own: Any) -> tuple[System, JudgingTowers, TrainingData]:
-    """A system with fresh towers and the training statements."""
-    system = systems.make(judging_recipe(**own).system)
-    part = system.material(world).split("train")
-    tokeniser = system.tokeniser(part.corpus, ONE)
+def ready(world: Dataset, **own: Any) -> tuple[Plan, JudgingTowers, TrainingData]:
+    """The plan of a training, its fresh towers and the training statements."""
     torch.manual_seed(0)
-    towers = system.towers(tokeniser, part.features.shape[1])
-    data = TrainingData.build(part.corpus, part.features, tokeniser, CPU, classes_of(part.corpus))
-    assert isinstance(towers, JudgingTowers)
-    return system, towers, data
+    made = plan(judging_recipe(**own).system, world.judged().split("train"))
+    assert isinstance(made.towers, JudgingTowers)
+    return made, made.towers, made.data
 
 
 def batch_of(data: TrainingData, rows: list[int]) -> DeviceBatch:
@@ -63,13 +60,13 @@ def batch_of(data: TrainingData, rows: list[int]) -> DeviceBatch:
 
 
 def test_the_loss_is_that_of_the_statement_its_picture_and_its_label(world: Dataset) -> None:
-    system, towers, data = ready(world)
+    made, towers, data = ready(world)
     towers.eval()
     rows = [5, 0, 77, 200]
-    loss = system.loss(towers, data, batch_of(data, rows))
+    loss = made.stage.loss(towers, data, batch_of(data, rows))
     statements = world.corpus.judged().split("train").statements
     assert statements is not None
-    tokeniser = system.tokeniser(world.judged().split("train").corpus, ONE)
+    tokeniser = made.tokeniser
     expected = []
     for row in rows:
         tokens = tokeniser.encode([statements.texts[row]], [str(statements.languages[row])])
@@ -82,10 +79,10 @@ def test_the_loss_is_that_of_the_statement_its_picture_and_its_label(world: Data
 
 @pytest.mark.parametrize("kind", ["words", "characters", "cells"])
 def test_a_frozen_picture_tower_gets_no_gradient_and_keeps_its_statistics(kind: str, world: Dataset) -> None:
-    system, towers, data = ready(world, train_picture=False, **KINDS[kind])
+    made, towers, data = ready(world, train_picture=False, **KINDS[kind])
     towers.train()
     before = {name: value.clone() for name, value in towers.picture.state_dict().items()}
-    system.loss(towers, data, batch_of(data, list(range(40)))).backward()
+    made.stage.loss(towers, data, batch_of(data, list(range(40)))).backward()
     assert all(parameter.grad is None for parameter in towers.picture.parameters())
     table = next(parameter for name, parameter in towers.text.named_parameters() if "recurrent" not in name)
     assert table.grad is not None and table.grad.any()  # of words, or of letters: all of the tower is reached
@@ -94,14 +91,14 @@ def test_a_frozen_picture_tower_gets_no_gradient_and_keeps_its_statistics(kind: 
     assert towers.text.training
     free = ready(world, **KINDS[kind])
     free[1].train()
-    system.loss(free[1], free[2], batch_of(free[2], list(range(40)))).backward()
+    made.stage.loss(free[1], free[2], batch_of(free[2], list(range(40)))).backward()
     assert any(parameter.grad is not None and parameter.grad.any() for parameter in free[1].picture.parameters())
 
 
 def test_a_frozen_text_tower_stays_and_the_head_learns(world: Dataset) -> None:
-    system, towers, data = ready(world, train_text=False)
+    made, towers, data = ready(world, train_text=False)
     towers.train()
-    system.loss(towers, data, batch_of(data, list(range(40)))).backward()
+    made.stage.loss(towers, data, batch_of(data, list(range(40)))).backward()
     assert all(parameter.grad is None for parameter in towers.text.parameters())
     assert towers.verdict.layers[2].weight.grad.any()  # type: ignore[union-attr, operator]
 
@@ -134,9 +131,12 @@ def test_every_path_gives_the_same_verdict(world: Dataset, tmp_path: Path) -> No
     for row in (0, 7, 100):
         alone = model.judge_features([texts[row]], part.features[part.corpus.owners[row]][None], codes[row])
         assert np.allclose(alone[0], together[row], atol=1e-6)
-    validate = validation(model.system, part, recipe, model.tokeniser, CPU, "float32")
+    made = plan(recipe.system, part)
+    validate = validation(
+        replace(made, tokeniser=model.tokeniser), Context(recipe, part, part, CPU, lambda stage: None)
+    )
     found = validate(model.towers)
-    right = together.argmax(axis=1) == classes_of(part.corpus)
+    right = together.argmax(axis=1) == part.corpus.classes()
     for code, accuracy in found.languages.items():
         assert accuracy == pytest.approx(100 * right[part.corpus.languages == code].mean())
     facts = read_json(run.facts_file)
@@ -157,9 +157,9 @@ def test_the_best_and_not_the_last_weights_are_kept(world: Dataset, tmp_path: Pa
     last: dict[str, torch.Tensor] = {}
     original = loop.facts
 
-    def look(recipe: Any, system: Any, towers: torch.nn.Module, *others: Any) -> dict[str, Any]:
-        last.update({name: value.clone() for name, value in towers.state_dict().items()})
-        return original(recipe, system, towers, *others)  # type: ignore[arg-type]
+    def look(plan: Plan, *others: Any) -> dict[str, Any]:
+        last.update({name: value.clone() for name, value in plan.towers.state_dict().items()})
+        return original(plan, *others)
 
     monkeypatch.setattr(loop, "facts", look)
     recipe = judging_recipe({"maximum_steps": 400, "validate_every": 10, "patience": 2})
@@ -279,12 +279,14 @@ def test_a_step_looks_at_no_number_on_its_way(kind: str, world: Dataset) -> None
     """As a recorded step on a GPU needs it; fake tensors have no values to look at."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    system, towers, data = ready(world, **KINDS[kind])
+    made, towers, data = ready(world, **KINDS[kind])
     towers.train()
     batch = batch_of(data, list(range(8)))
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         rows = fake.from_tensor(batch.rows)
-        system.loss(towers, data, DeviceBatch(batch.kind, rows, batch.longest, fake.from_tensor(batch.step))).backward()
+        made.stage.loss(
+            towers, data, DeviceBatch(batch.kind, rows, batch.longest, fake.from_tensor(batch.step))
+        ).backward()
 
 
 def test_a_model_of_cells_cannot_be_searched_with(world: Dataset, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 from conftest import ENGLISH, GERMAN, make_recipe
 from groundling import systems
 from groundling.batches import DeviceBatch, TrainingData
+from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.entailment import evaluate_entailment
@@ -19,11 +20,13 @@ from groundling.files import read_json
 from groundling.model import Model
 from groundling.run import Run
 from groundling.settings import Recipe
-from groundling.systems.clseave import Clseave
+from groundling.systems import Plan
 from groundling.towers.taught import TaughtTower
 from groundling.training import checkpoint, loop, train
 from groundling.training.agreement import Agreement
+from groundling.training.contexts import load_start
 from judged_world import judging_recipe, make_judged
+from plans import plan
 from tiny_networks import save_bert
 
 TEACHERS: dict[str, dict[str, Any]] = {
@@ -67,6 +70,13 @@ def learned(teacher: Path, student: str, world: Dataset, into: Path, **options: 
     recipe = student_recipe(teacher, student, **options)
     train(recipe, world, into, device="cpu", before=teacher)
     return Model.load(into, "cpu")
+
+
+def begun(teacher: Path, student: str, world: Dataset) -> tuple[Plan, Corpus]:
+    """A training before its first step, and the sentence pairs that it learns from."""
+    recipe, start = student_recipe(teacher, student), load_start(teacher, "cpu")
+    part = systems.of(recipe).taught_by(start.system).material(world, start).split("train")
+    return plan(recipe.system, part, {"batch_size": 32}, start=start), part.corpus
 
 
 @pytest.mark.parametrize(
@@ -117,21 +127,14 @@ def test_what_training_reads_is_what_the_model_reads(teachers: dict[str, Path], 
 def test_the_loss_is_the_squared_distance_to_the_teacher_and_only_the_student_learns(
     teachers: dict[str, Path], world: Dataset
 ) -> None:
-    system = systems.of(student_recipe(teachers["vse"], "words"))
-    assert isinstance(system, Clseave)
-    earlier = loop.load_earlier(teachers["vse"], "cpu")
-    system.follow(earlier)
-    pairs = system.material(world).split("train").corpus
-    tokeniser = system.tokeniser(pairs, make_recipe().text)
-    towers = system.towers(tokeniser, 0)
-    system.begin(towers, tokeniser, earlier)
-    data = TrainingData.build(pairs, np.zeros((len(pairs.pictures), 0), dtype=np.float32), tokeniser, CPU)
-    batch = system.sampler(data, make_recipe().training).batch(0)
+    made, pairs = begun(teachers["vse"], "words", world)
+    tokeniser, towers, data = made.tokeniser, made.towers, made.data
+    batch = made.stage.sampler.batch(0)
     towers.train()
     text = towers.text
     assert isinstance(text, TaughtTower)
     text.student.eval()  # no dropout in what is compared
-    loss = system.loss(
+    loss = made.stage.loss(
         towers, data, DeviceBatch(batch.kind, torch.from_numpy(batch.rows), batch.longest, torch.zeros(()))
     )
     loss.backward()  # type: ignore[no-untyped-call]
@@ -153,20 +156,13 @@ def test_the_loss_is_the_squared_distance_to_the_teacher_and_only_the_student_le
 
 def test_the_student_begins_with_the_reader_of_its_teacher(teachers: dict[str, Path], world: Dataset) -> None:
     for teacher, student in (("vse", "tower"), ("liwe", "characters")):
-        system = systems.of(student_recipe(teachers[teacher], student))
-        earlier = loop.load_earlier(teachers[teacher], "cpu")
-        system.follow(earlier)
-        tokeniser = system.tokeniser(system.material(world).split("train").corpus, make_recipe().text)
-        towers = system.towers(tokeniser, 0)
-        system.begin(towers, tokeniser, earlier)
-        weights = towers.state_dict()
+        towers = begun(teachers[teacher], student, world)[0].towers
+        weights, learned_before = towers.state_dict(), load_file(Run(teachers[teacher]).weights_file)
         name = "recurrent" if teacher == "vse" else "sentence.onward"
         own = "sentence.recurrent" if teacher == "vse" else name
         for part in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0"):
             assert torch.equal(weights[f"text.student.{own}.{part}"], weights[f"text.teacher.{name}.{part}"])
-            assert torch.equal(
-                weights[f"text.teacher.{name}.{part}"], earlier.towers.state_dict()[f"text.{name}.{part}"]
-            )
+            assert torch.equal(weights[f"text.teacher.{name}.{part}"], learned_before[f"text.{name}.{part}"])
             assert towers.get_parameter(f"text.student.{own}.{part}").requires_grad
 
 
@@ -253,9 +249,9 @@ def test_agreement_is_the_share_of_the_teachers_spread(
     teachers: dict[str, Path], world: Dataset, tmp_path: Path
 ) -> None:
     model = learned(teachers["vse"], "words", world, tmp_path / "run", steps=100)
-    system = systems.of(student_recipe(teachers["vse"], "words"))
-    system.follow(loop.load_earlier(teachers["vse"], "cpu"))
-    dev = system.material(world).split("dev")
+    start = load_start(teachers["vse"], "cpu")
+    student = systems.of(student_recipe(teachers["vse"], "words")).taught_by(start.system)
+    dev = student.material(world, start).split("dev")
     data = TrainingData.build(dev.corpus, dev.features, model.tokeniser, CPU)
     found = Agreement(data, ["de"], "float32", "all")(model.towers)
     german, first = [], []

@@ -18,14 +18,17 @@ from groundling.evaluation.entailment import evaluate_entailment
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.files import read_json
 from groundling.model import Model
+from groundling.objectives.contextual_word_pairs import ContextualPairs, words_and_entries
 from groundling.settings import Recipe
-from groundling.systems.clteave import Clteave
-from groundling.systems.contextual import ContextualPairs, words_and_entries
+from groundling.systems import Plan
+from groundling.systems.clteave import WordLoss
 from groundling.text.hub import HubTokeniser
 from groundling.text.taught import TaughtTokeniser
 from groundling.towers.tokens import BorrowedPooling, WordByWordTaughtTower
-from groundling.training import loop, train
+from groundling.training import train
+from groundling.training.contexts import load_start
 from judged_world import judging_recipe
+from plans import plan
 from tiny_networks import save_bert
 
 CPU = torch.device("cpu")
@@ -92,26 +95,25 @@ def learned(teacher: Path, world: Dataset, into: Path, student: str = "tower", *
     return Model.load(into, "cpu")
 
 
-def prepared(teacher: Path, world: Dataset, **system: Any) -> tuple[Clteave, WordByWordTaughtTower, Any, TrainingData]:
-    """System, towers in training, the towers' text side, and data: as the loop makes them."""
-    recipe = student_recipe(teacher, **system)
-    made = systems.of(recipe)
-    assert isinstance(made, Clteave)
-    earlier = loop.load_earlier(teacher, "cpu")
-    made.follow(earlier)
-    pairs = made.material(world).split("train").corpus
-    tokeniser = made.tokeniser(pairs, recipe.text)
+def material(teacher: Path, world: Dataset) -> Dataset:
+    """The sentence pairs that a student learns from."""
+    start = load_start(teacher, "cpu")
+    return systems.of(student_recipe(teacher)).taught_by(start.system).material(world, start).split("train")
+
+
+def prepared(teacher: Path, world: Dataset, **system: Any) -> tuple[Plan, WordByWordTaughtTower, Any, TrainingData]:
+    """A plan, the text side of its towers, the towers, and data."""
     torch.manual_seed(0)
-    towers = made.towers(tokeniser, 0)
-    made.begin(towers, tokeniser, earlier)
-    data = TrainingData.build(pairs, np.zeros((len(pairs.pictures), 0), dtype=np.float32), tokeniser, CPU)
-    text = towers.text
+    recipe, start = student_recipe(teacher, **system), load_start(teacher, "cpu")
+    made = plan(recipe.system, material(teacher, world), {"batch_size": 32}, start=start)
+    text = made.towers.text
     assert isinstance(text, WordByWordTaughtTower)
-    return made, text, towers, data
+    return made, text, made.towers, made.data
 
 
-def first_batch(made: Clteave, data: TrainingData, step: int = 0) -> DeviceBatch:
-    batch = made.sampler(data, make_recipe().training).batch(0)
+def first_batch(made: Plan, data: TrainingData, step: int = 0) -> DeviceBatch:
+    made.stage.sampler.state = [0]
+    batch = made.stage.sampler.batch(0)
     return DeviceBatch(batch.kind, torch.from_numpy(batch.rows), batch.longest, torch.tensor(float(step)))
 
 
@@ -142,10 +144,10 @@ def test_words_alone_do_not_reach_a_sentence_that_is_read_at_its_end(
 def test_pairs_are_words_that_translate_each_other(teachers: dict[str, Path], judged: Dataset) -> None:
     made, _, _, data = prepared(teachers["max"], judged)
     batch = first_batch(made, data)
-    assert made.links is not None
-    pairs = made.links.matrix(batch.rows[0], batch.rows[1], batch.longest)
+    assert isinstance(made.stage.loss, WordLoss)
+    pairs = made.stage.loss.links.matrix(batch.rows[0], batch.rows[1], batch.longest)
     english = dict(zip(GERMAN, ENGLISH, strict=True)) | {"fehlt": "missing", "da": "present", "wahrlich": "indeed"}
-    corpus = made._said[0]
+    corpus = material(teachers["max"], judged).corpus
     for row, (caption, partner) in enumerate(batch.rows.T.tolist()):
         new, known = corpus.texts[caption].split(), corpus.texts[partner].split()
         expected = {(1 + place, 1 + known.index(english[word])) for place, word in enumerate(new)}
@@ -159,17 +161,17 @@ def test_the_loss_is_that_of_pairs_one_by_one_and_only_the_student_learns(
     made, text, towers, data = prepared(teachers["max"], judged, sentence=0.5)
     batch = first_batch(made, data)
     towers.train()
-    loss = made.loss(towers, data, batch)
+    loss = made.stage.loss(towers, data, batch)
     loss.backward()
     moved = {name for name, part in towers.named_parameters() if part.grad is not None and part.grad.any()}
     assert moved == {name for name, part in towers.named_parameters() if part.requires_grad}
     assert all(name.startswith("text.student.") for name in moved)
-    assert made.links is not None
+    assert isinstance(made.stage.loss, WordLoss)
     captions, partners = batch.rows
     with torch.no_grad():
         one = text.taught_states(*data.captions(captions, batch.longest))
         two = text.known_states(*data.captions(partners, batch.longest))
-    linked = made.links.matrix(captions, partners, batch.longest).nonzero().tolist()
+    linked = made.stage.loss.links.matrix(captions, partners, batch.longest).nonzero().tolist()
     targets = torch.stack([two[0][n, j] for n, _, j in linked])
     distance = torch.stack([(one[0][n, i] - two[0][n, j]).square().sum() for n, i, j in linked]).mean()
     spread = (targets - targets.mean(dim=0)).square().sum(dim=-1).mean()
@@ -182,9 +184,9 @@ def test_padding_changes_no_loss(teachers: dict[str, Path], judged: Dataset) -> 
     made, _, towers, data = prepared(teachers["max"], judged)
     batch = first_batch(made, data)
     wide = TrainingData(**{**data.__dict__, "ids": torch.nn.functional.pad(data.ids, (0, 4))})
-    expected = made.loss(towers, data, batch)
+    expected = made.stage.loss(towers, data, batch)
     longer = DeviceBatch(batch.kind, batch.rows, batch.longest + 4, batch.step)
-    assert made.loss(towers, wide, longer).item() == pytest.approx(expected.item(), rel=1e-5)
+    assert made.stage.loss(towers, wide, longer).item() == pytest.approx(expected.item(), rel=1e-5)
 
 
 @pytest.mark.parametrize(("reading", "student"), [("last", "words"), ("max", "characters"), ("max", "words")])
@@ -219,12 +221,12 @@ def test_a_pretrained_student_of_other_dimensions_goes_through_the_autoencoder(
     assert isinstance(student, BorrowedPooling)
     assert (student.autoencoder.down.in_features, student.autoencoder.down.out_features) == (24, 16)
     towers.train()
-    made.loss(towers, data, first_batch(made, data, step=0)).backward()
+    made.stage.loss(towers, data, first_batch(made, data, step=0)).backward()
     moved = {name for name, part in towers.named_parameters() if part.grad is not None and part.grad.any()}
     parts = [f"text.student.autoencoder.{name}" for name in ("down.weight", "down.bias", "up.weight", "up.bias")]
     assert moved == set(parts)  # first of all, it learns to give back what it gets
     towers.zero_grad()
-    made.loss(towers, data, first_batch(made, data, step=50)).backward()
+    made.stage.loss(towers, data, first_batch(made, data, step=50)).backward()
     moved = {name for name, part in towers.named_parameters() if part.grad is not None and part.grad.any()}
     assert set(parts[:2]) < moved
     assert not moved & set(parts[2:])
@@ -246,7 +248,7 @@ def test_a_pretrained_student_of_other_dimensions_goes_through_the_autoencoder(
 def test_an_encoder_aligns_words_by_their_states(encoder: Path, teachers: dict[str, Path], judged: Dataset) -> None:
     """With the states of both languages made alike, awesome-align finds the translations."""
     made, _, _, _ = prepared(teachers["max"], judged)
-    corpus, tokeniser = made._said
+    corpus, tokeniser = material(teachers["max"], judged).corpus, made.tokeniser
     found = ContextualPairs(str(encoder), corpus.texts, corpus.languages.tolist(), tokeniser, 1e-3, CPU)
     vocabulary, table = found.pieces.get_vocab(), torch.zeros(len(found.pieces), 24)
     same = [*zip(ENGLISH[:THINGS], GERMAN[:THINGS], strict=True), ("missing", "##lt"), ("present", "da")]

@@ -12,6 +12,7 @@ from conftest import make_recipe
 from groundling import systems
 from groundling.batches import DeviceBatch, LanguageSampler, TrainingData
 from groundling.batches.base_language import BaseLanguageSampler
+from groundling.batches.stage import Loss
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
@@ -19,11 +20,11 @@ from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.files import read_json
 from groundling.model import Model
 from groundling.objectives import max_of_hinges, sum_of_hinges
-from groundling.settings import TextSettings, TrainingSettings
-from groundling.systems import System, Towers
+from groundling.systems import Towers
 from groundling.systems.liwe import LIWESettings
 from groundling.text import CharacterTokeniser
 from groundling.training import train
+from plans import dataset_of, plan
 from power_cut import assert_goes_on_exactly
 
 SMALL: dict[str, Any] = {"dimensions": 24, "word_dimensions": 12}
@@ -58,26 +59,23 @@ CORPUS = corpus_of(
 )
 
 
-def assembled(values: dict[str, Any]) -> tuple[System, Towers, TrainingData]:
+def assembled(values: dict[str, Any]) -> tuple[Loss, Towers, TrainingData]:
     torch.manual_seed(0)
-    system = systems.make(values)
-    tokeniser = system.tokeniser(CORPUS, TextSettings(minimum_count=1))
-    towers = system.towers(tokeniser, 5).eval()
-    features = np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32)
-    return system, towers, TrainingData.build(CORPUS, features, tokeniser, torch.device("cpu"))
+    made = plan(values, dataset_of(CORPUS))
+    return made.stage.loss, made.towers.eval(), made.data
 
 
-def loss_of(system: System, towers: Towers, data: TrainingData, kind: str, rows: Any, step: int) -> Tensor:
+def loss_of(loss: Loss, towers: Towers, data: TrainingData, kind: str, rows: Any, step: int) -> Tensor:
     captions = [line for place, line in enumerate(rows) if kind == "caption" or place != 1]
     longest = int(data.lengths[captions].max())
-    return system.loss(towers, data, DeviceBatch(kind, torch.tensor(rows), longest, torch.tensor(float(step))))
+    return loss(towers, data, DeviceBatch(kind, torch.tensor(rows), longest, torch.tensor(float(step))))
 
 
 @pytest.mark.parametrize("step", [0, 30])
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_loss_is_that_of_sides_encoded_one_by_one(name: str, step: int) -> None:
     own = {**VARIANTS[name], "margin": 0.3, "hard_rate": 0.98, "pair_hard_rate": 0.9}
-    system, towers, data = assembled(own)
+    loss, towers, data = assembled(own)
 
     def caption(row: int) -> Tensor:
         rows = torch.tensor([row])
@@ -101,12 +99,13 @@ def test_the_loss_is_that_of_sides_encoded_one_by_one(name: str, step: int) -> N
         ("base", pictures + pairs, against_pictures + between_captions),
         ("base", pictures + pairs + pairs, against_pictures + 2 * between_captions),  # every_other
     ):
-        assert torch.allclose(loss_of(system, towers, data, kind, rows, step), expected, atol=1e-5), kind
+        assert torch.allclose(loss_of(loss, towers, data, kind, rows, step), expected, atol=1e-5), kind
 
 
 def test_pairs_that_match_in_truth_can_be_spared() -> None:
     plain, towers, data = assembled({**LIWE, "margin": 3.0, "hard_rate": 0.0, "pair_hard_rate": 0.0})
-    sparing = systems.make({**LIWE, "margin": 3.0, "hard_rate": 0.0, "pair_hard_rate": 0.0, "spare_positives": True})
+    own = {**LIWE, "margin": 3.0, "hard_rate": 0.0, "pair_hard_rate": 0.0}
+    sparing = assembled({**own, "spare_positives": True})[0]
     alone, twice = [[0], [0]], [[0, 0], [0, 0]]  # a caption with its picture; the same one once more
     assert loss_of(plain, towers, data, "picture", twice, 0) > 1
     assert (
@@ -120,7 +119,7 @@ def test_pairs_that_match_in_truth_can_be_spared() -> None:
 def test_languages_that_take_turns_are_as_old_as_their_own_steps() -> None:
     own = {**LIWE, "margin": 0.3, "caption_pairs_after": 10}
     one_base, towers, data = assembled(own)
-    turns = systems.make({**own, "sampling": "lessons"})
+    turns = assembled({**own, "sampling": "lessons"})[0]
     pictures, pairs = [[0, 2, 4], [0, 1, 2]], [[4, 0, 2], [5, 1, 3]]
     for kind, rows, start in (("picture", pictures, 0), ("caption", pairs, 10)):
         for age in (0, 3, 30):
@@ -131,9 +130,9 @@ def test_languages_that_take_turns_are_as_old_as_their_own_steps() -> None:
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_parameter_learns_from_a_step(name: str) -> None:
-    system, towers, data = assembled(VARIANTS[name])
+    loss, towers, data = assembled(VARIANTS[name])
     towers.train()
-    loss_of(system, towers, data, "base", [[0, 2, 4], [0, 1, 2], [0, 2, 4], [1, 3, 5]], 0).backward()
+    loss_of(loss, towers, data, "base", [[0, 2, 4], [0, 1, 2], [0, 2, 4], [1, 3, 5]], 0).backward()
     for label, parameter in towers.named_parameters():
         assert parameter.grad is not None, label
         assert parameter.grad.any(), label
@@ -141,20 +140,20 @@ def test_every_parameter_learns_from_a_step(name: str) -> None:
 
 def test_evaluation_advances_nothing() -> None:
     """Neither the hardness of the loss nor the statistics of the words."""
-    system, towers, data = assembled(LIWE)
+    loss, towers, data = assembled(LIWE)
     before = {name: value.clone() for name, value in towers.state_dict().items()}
     rows = [[0, 2, 4], [0, 1, 2], [0, 2, 4], [1, 3, 5]]
     with torch.no_grad():
-        losses = [loss_of(system, towers, data, "base", rows, 5).item() for _ in range(3)]
+        losses = [loss_of(loss, towers, data, "base", rows, 5).item() for _ in range(3)]
     assert len(set(losses)) == 1
     assert all(torch.equal(value, before[name]) for name, value in towers.state_dict().items())
 
 
 def test_the_scores_are_float32_under_autocast() -> None:
-    system, towers, data = assembled(LIWE)
+    loss, towers, data = assembled(LIWE)
     rows = torch.tensor([[0, 2, 4], [0, 1, 2]])
     with torch.autocast("cpu", torch.bfloat16):
-        found = loss_of(system, towers, data, "picture", rows.tolist(), 0)
+        found = loss_of(loss, towers, data, "picture", rows.tolist(), 0)
         left = towers.text(*data.captions(rows[0], int(data.lengths[[0, 2, 4]].max())))
         right = towers.picture(data.features[rows[1]])
     assert left.dtype == right.dtype == torch.float32
@@ -166,27 +165,19 @@ def test_the_scores_are_float32_under_autocast() -> None:
 def test_samplings(world: Dataset) -> None:
     part = world.split("train")
     for sampling, kind in (("base", BaseLanguageSampler), ("lessons", LanguageSampler)):
-        system = systems.make({**LIWE, "sampling": sampling, "base": "de", "caption_pairs_after": 0})
-        tokeniser = system.tokeniser(part.corpus, TextSettings(minimum_count=1))
-        data = TrainingData.build(part.corpus, part.features, tokeniser, torch.device("cpu"))
-        sampler = system.sampler(data, TrainingSettings(batch_size=16))
+        values = {**LIWE, "sampling": sampling, "base": "de", "caption_pairs_after": 0}
+        sampler = plan(values, part, {"batch_size": 16}).stage.sampler
         assert isinstance(sampler, kind)
         kinds = {sampler.batch(step).kind for step in range(30)}
         assert kinds == ({"base"} if sampling == "base" else {"picture", "caption"})
-    system = systems.make({**LIWE, "base": "fr"})
     with pytest.raises(UserError, match=r'system.base: no training captions in "fr"'):
-        system.sampler(data, TrainingSettings())
+        plan({**LIWE, "base": "fr"}, part)
 
 
 def test_one_language_alone_trains_against_pictures(world: Dataset) -> None:
-    part = world.split("train")
-    german = part.corpus.only(["de"])
-    for sampling in ("base", "lessons"):
-        system = systems.make({**LIWE, "sampling": sampling})  # base: en, which is not there
-        data = TrainingData.build(
-            german, part.features, system.tokeniser(german, TextSettings(minimum_count=1)), torch.device("cpu")
-        )
-        sampler = system.sampler(data, TrainingSettings(batch_size=16))
+    german = world.only(["de"]).split("train")
+    for sampling in ("base", "lessons"):  # base: en, which is not there
+        sampler = plan({**LIWE, "sampling": sampling}, german, {"batch_size": 16}).stage.sampler
         assert {sampler.batch(step).kind for step in range(20)} == {"picture"}
 
 

@@ -20,10 +20,11 @@ from groundling.evaluation.parameters import count_model
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel
 from groundling.objectives import distances, neighbourhood, worst_triplets
-from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import System, Towers
 from groundling.training import train
 from groundling.words import WordVectors, storage
+from plans import context, dataset_of
+from plans import plan as planned
 from power_cut import assert_goes_on_exactly
 
 SIZES = {
@@ -54,8 +55,7 @@ def made(name: str, **settings: Any) -> System:
     return systems.make({"name": name, **SIZES, **settings})
 
 
-def small_data(system: System) -> tuple[Towers, TrainingData]:
-    torch.manual_seed(0)
+def small_dataset() -> Dataset:
     owners, languages, texts = zip(*CAPTIONS, strict=True)
     corpus = Corpus(
         name="small",
@@ -66,17 +66,33 @@ def small_data(system: System) -> tuple[Towers, TrainingData]:
         texts=list(texts),
         origins=np.array(["human"] * len(texts)),
     )
-    tokeniser = system.tokeniser(corpus, TextSettings(minimum_count=1))
-    features = np.random.default_rng(0).standard_normal((4, 5)).astype(np.float32)
-    data = TrainingData.build(corpus, features, tokeniser, torch.device("cpu"))
-    return system.towers(tokeniser, 5), data
+    return dataset_of(corpus)
+
+
+def small_data(system: System) -> tuple[Towers, TrainingData]:
+    torch.manual_seed(0)
+    plan = planned(values_of(system), small_dataset())
+    return plan.towers, plan.data
+
+
+def values_of(system: System) -> dict[str, Any]:
+    return {"name": system.name, **system.settings.model_dump()}
 
 
 def loss(
-    system: System, towers: Towers, data: TrainingData, rows: Tensor, kind: str = "every", step: int = 0
+    system: System,
+    towers: Towers,
+    data: TrainingData,
+    rows: Tensor,
+    kind: str = "every",
+    step: int = 0,
+    **training: Any,
 ) -> Tensor:
+    """As if triplets were hard from the first step on, unless the training is told."""
     longest = int(data.lengths[rows[1:][rows[1:] >= 0].numpy()].max())
-    return system.loss(towers, data, DeviceBatch(kind, rows, longest, torch.tensor(float(step))))
+    with torch.random.fork_rng():
+        found = planned({**values_of(system), **({} if training else {"easy_epochs": 0})}, small_dataset(), training)
+    return found.stage.loss(towers, data, DeviceBatch(kind, rows, longest, torch.tensor(float(step))))
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
@@ -123,9 +139,9 @@ def test_triplets_turn_from_all_to_the_most_violated_after_alignment(name: str) 
         torch.manual_seed(3)
         towers, data = small_data(system)
         towers.eval()
-        system.sampler(data, TrainingSettings(batch_size=2))
         for step in (0, begin, begin + 2, begin + 8, begin + 100):
-            losses[system.settings.most_violated, step] = loss(system, towers, data, ROWS, step=step).item()
+            found = loss(system, towers, data, ROWS, step=step, batch_size=2)
+            losses[system.settings.most_violated, step] = found.item()
     one, every = ({step - begin: x for (kept, step), x in losses.items() if kept == most} for most in (1, 100))
     between = {step: every[step] - one[step] for step in (0, 2, 8, 100)}
     # Neighbourhoods keep `most_violated` throughout; what differs in the end is they and the triplets with pictures.
@@ -152,13 +168,12 @@ def test_the_order_of_pictures_and_what_stands_in_empty_places_do_not_matter(nam
 
 def test_alignment_alone_moves_the_maps_and_the_classifier_only() -> None:
     system = made("mule", adversary=1.0)
-    system.sampler(small_data(system)[1], TrainingSettings(maximum_steps=10))
     towers, data = small_data(system)
-    loss(system, towers, data, ROWS, "align", step=5).backward()
+    loss(system, towers, data, ROWS, "align", step=5, maximum_steps=10).backward()
     moved = {name for name, weight in towers.named_parameters() if weight.grad is not None and weight.grad.any()}
     maps = {f"text.words.universal.{number}.{part}" for number in (0, 1) for part in ("weight", "bias")}
     assert moved == maps | {"adversary.weight", "adversary.bias"}
-    loss(system, towers, data, ROWS, "every", step=5).backward()
+    loss(system, towers, data, ROWS, "every", step=5, maximum_steps=10).backward()
     assert all(weight.grad is not None and weight.grad.any() for weight in towers.parameters())
 
 
@@ -166,11 +181,11 @@ def test_the_adversary_grows_with_the_steps_of_the_training() -> None:
     """The maps' gradient from the classifier alone: none at first, turned round, and strongest at the last step."""
     system = made("mule", adversary=1.0, neighbourhood_weight=0.0)
     towers, data = small_data(system)
-    system.sampler(data, TrainingSettings(maximum_steps=100))
     maps: Any = towers.text.words.universal
 
     def gradient(step: int) -> Tensor:
-        return torch.autograd.grad(loss(system, towers, data, ROWS, "align", step), maps[0].weight)[0]
+        found = loss(system, towers, data, ROWS, "align", step, maximum_steps=100)
+        return torch.autograd.grad(found, maps[0].weight)[0]
 
     assert not gradient(0).any()
     assert torch.allclose(gradient(10), 0.462117 / 0.999909 * gradient(100), atol=1e-6)
@@ -253,9 +268,8 @@ def test_a_stopped_training_goes_on_exactly(
 
 
 def model_of(world: Dataset, name: str, **settings: Any) -> TrainedModel:
-    system = made(name, **settings)
-    tokeniser = system.tokeniser(world.split("train").corpus, TextSettings(minimum_count=1))
-    return TrainedModel(make_recipe(), system, tokeniser, system.towers(tokeniser, 12), torch.device("cpu"))
+    plan = planned(values_of(made(name, **settings)), world.split("train"))
+    return TrainedModel(make_recipe(), plan.system, plan.tokeniser, plan.towers, torch.device("cpu"))
 
 
 @pytest.mark.parametrize(("name", "branches"), [("mule", 1), ("par_embn", 2)])
@@ -289,13 +303,13 @@ def test_a_smaller_vocabulary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_sizes_and_a_base_that_cannot_be_are_named_before_anything_is_read(tmp_path: Path) -> None:
-    world, text = make_world(), TextSettings(minimum_count=1)
+    part = make_world().split("train")
     with pytest.raises(UserError, match=r"system\.pca: word vectors of 6 dimensions cannot be reduced to 7"):
-        made("mule", vectors="captions", pca=7).prepare(world, text)
+        made("mule", vectors="captions", pca=7).check(context({}, part))
     with pytest.raises(UserError, match=r'system\.base: no training captions in "ja"'):
-        made("mule", dictionary=3, base="ja").prepare(world, text)
+        made("mule", dictionary=3, base="ja").check(context({}, part))
 
 
 def test_a_vocabulary_of_no_words_is_refused() -> None:
     with pytest.raises(UserError, match=r"text\.minimum_count: no word of the training captions occurs 100000 times"):
-        made("mule").tokeniser(make_world().corpus, TextSettings(minimum_count=100_000))
+        planned(values_of(made("mule")), make_world().split("train"), text={"minimum_count": 100_000})

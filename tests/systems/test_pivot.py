@@ -13,16 +13,18 @@ from torch import Tensor, nn
 from conftest import make_recipe, make_world
 from groundling import systems
 from groundling.batches import DeviceBatch, TrainingData
+from groundling.batches.stage import Loss
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.examples import examples
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model import Model
-from groundling.settings import TextSettings, TrainingSettings
 from groundling.systems import System, Towers
 from groundling.training import train
 from groundling.training.metrics import read_metrics
+from plans import dataset_of
+from plans import plan as planned
 from power_cut import assert_goes_on_exactly
 
 CAPTIONS = [
@@ -52,10 +54,8 @@ def small_data(system: System, dtype: torch.dtype = torch.float32) -> tuple[Towe
         texts=list(texts),
         origins=np.array(["human"] * len(texts)),
     )
-    tokeniser = system.tokeniser(corpus, TextSettings(minimum_count=1))
-    features = np.random.default_rng(0).standard_normal((3, 5)).astype(np.float32)
-    data = TrainingData.build(corpus, features, tokeniser, torch.device("cpu"))
-    return system.towers(tokeniser, 5).to(dtype), data
+    made = planned(values_of(system), dataset_of(corpus))
+    return made.towers.to(dtype), made.data
 
 
 ROWS = torch.tensor([[0, 1, 2], [1, 4, 7], [0, 3, 6], [2, 5, 9]])  # pictures, German, English, French
@@ -63,7 +63,16 @@ ROWS = torch.tensor([[0, 1, 2], [1, 4, 7], [0, 3, 6], [2, 5, 9]])  # pictures, G
 
 def loss(system: System, towers: Towers, data: TrainingData, rows: Tensor, longest: int | None = None) -> Tensor:
     longest = longest or int(data.lengths[rows[1:].numpy()].max())
-    return system.loss(towers, data, DeviceBatch("pivot", rows, longest, torch.zeros(())))
+    return loss_of(system)(towers, data, DeviceBatch("pivot", rows, longest, torch.zeros(())))
+
+
+def values_of(system: System) -> dict[str, Any]:
+    return {"name": system.name, **system.settings.model_dump()}
+
+
+def loss_of(system: System) -> Loss:
+    """It is that of the settings alone, whatever corpus it was set up with."""
+    return planned(values_of(system), make_world().split("train")).stage.loss
 
 
 def made(name: str, **settings: Any) -> System:
@@ -197,7 +206,7 @@ def test_vse_takes_the_similarity_too(kind: str, similarity: str) -> None:
         rows = ROWS[[1, 2]]
         expected = slow_loss("parallel", similarity, 0.3, towers, data, ROWS[:3])
         expected -= slow_loss("pivot", similarity, 0.3, towers, data, ROWS[:3])
-    found = system.loss(towers, data, DeviceBatch(kind, rows, data.ids.shape[1], torch.zeros(())))
+    found = loss_of(system)(towers, data, DeviceBatch(kind, rows, data.ids.shape[1], torch.zeros(())))
     assert found.item() == pytest.approx(expected, abs=1e-4)
 
 
@@ -213,7 +222,7 @@ def test_gradients(name: str, similarity: str) -> None:
         said = nn.functional.normalize(captions, dim=1).split(2)
         seen = nn.functional.normalize(pictures, dim=1)
         rows = torch.tensor([[0, 1], [2, 3]])
-        losses = system.losses(data, torch.tensor([0, 1]), rows, seen, said)  # type: ignore[attr-defined]
+        losses = loss_of(system).losses(data, torch.tensor([0, 1]), rows, seen, said)  # type: ignore[attr-defined]
         return torch.stack(losses).sum()
 
     assert of_vectors(*vectors) > 0  # or there would be no gradient to check
@@ -256,7 +265,7 @@ def test_bf16_does_not_reach_the_scores() -> None:
         found = loss(system, towers, data, ROWS)
         said = towers.text(*data.captions(ROWS[1:].flatten(), int(data.lengths[ROWS[1:]].max()))).chunk(3)
         seen = towers.picture(data.features[ROWS[0]])
-    expected = torch.stack(system.losses(data, ROWS[0], ROWS[1:], seen, said)).sum()  # type: ignore[attr-defined]
+    expected = torch.stack(loss_of(system).losses(data, ROWS[0], ROWS[1:], seen, said)).sum()  # type: ignore[attr-defined]
     assert torch.allclose(found, expected, atol=1e-6)
 
 
@@ -288,13 +297,10 @@ def test_languages_that_share_no_picture_and_one_language_alone(world: Dataset) 
         ("parallel", apart, "no training picture has captions in all of de, en"),
         ("parallel", one, "system parallel needs two languages, and there is only en: use system pivot"),
     ):
-        system = made(name)
-        tokeniser = system.tokeniser(part, TextSettings(minimum_count=1))
-        features = np.zeros((len(part.pictures), 5), dtype=np.float32)
-        data = TrainingData.build(part, features, tokeniser, torch.device("cpu"))
         with pytest.raises(UserError, match=words):
-            system.sampler(data, TrainingSettings())
-    assert made("pivot").sampler(data, TrainingSettings()).batch(0).rows.shape == (2, 100)
+            planned(values_of(made(name)), dataset_of(part))
+    alone = planned(values_of(made("pivot")), dataset_of(one))
+    assert alone.stage.sampler.batch(0).rows.shape == (2, 100)
 
 
 TRAINED = {

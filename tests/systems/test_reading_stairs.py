@@ -10,11 +10,10 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from conftest import make_world
-from groundling import systems
-from groundling.batches import DeviceBatch, TrainingData
-from groundling.settings import TextSettings, TrainingSettings
-from groundling.systems import System, Towers
+from groundling.batches import DeviceBatch
+from groundling.systems import Plan
 from groundling.training.step import EagerStep
+from plans import plan
 
 SIZES: dict[str, Any] = {
     "dimensions": 16,
@@ -39,7 +38,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "cache"))
 
 
-def prepared(name: str) -> tuple[System, Towers, TrainingData]:
+def prepared(name: str, batch_size: int) -> Plan:
     """Captions of one to fifteen words, most of them short; every tenth is not there."""
     torch.manual_seed(0)
     part, draw = make_world().split("train"), np.random.default_rng(0)
@@ -53,20 +52,18 @@ def prepared(name: str) -> tuple[System, Towers, TrainingData]:
         origins=part.corpus.origins[rows],
         texts=[" ".join((part.corpus.texts[row].split() * 5)[: lengths[row]]) for row in rows],
     )
-    system = systems.make({"name": name, **SYSTEMS[name]})
-    tokeniser = system.tokeniser(corpus, TextSettings(minimum_count=1))
-    data = TrainingData.build(corpus, part.features, tokeniser, torch.device("cpu"))
-    return system, system.towers(tokeniser, data.features.shape[1]).train(), data
+    made = plan({"name": name, **SYSTEMS[name]}, replace(part, corpus=corpus), {"batch_size": batch_size})
+    made.towers.train()
+    return made
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_losses_are_those_of_reading_everything(name: str) -> None:
     ends = []
     for climbing in (True, False):
-        system, towers, data = prepared(name)
-        sampler = system.sampler(data, TrainingSettings(batch_size=20))
-        optimiser = torch.optim.Adam(towers.parameters(), lr=1e-3)
-        step = EagerStep(system, towers, data, optimiser, 2.0, "float32")
+        made = prepared(name, 20)
+        sampler = made.stage.sampler
+        step = EagerStep(made.stage, torch.optim.Adam(made.towers.parameters(), lr=1e-3), "float32")
         losses, most = [], 0
         for number in range(12):
             batch = sampler.batch(number)
@@ -82,11 +79,11 @@ def test_losses_are_those_of_reading_everything(name: str) -> None:
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_a_step_looks_at_no_number_on_its_way(name: str) -> None:
     """What a GPU can record: shapes and branches that depend on no value. Fake tensors have none to look at."""
-    system, towers, data = prepared(name)
-    sampler = system.sampler(data, TrainingSettings(batch_size=50))
+    made = prepared(name, 50)
+    sampler = made.stage.sampler
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         for batch in [sampler.batch(step) for step in range(4)]:
             rows = fake.from_tensor(torch.from_numpy(batch.rows))
             step = fake.from_tensor(torch.zeros(()))
             placed = DeviceBatch(batch.kind, rows, batch.longest, step, batch.stairs)
-            system.loss(towers, data, placed).backward()
+            made.stage.loss(made.towers, made.data, placed).backward()

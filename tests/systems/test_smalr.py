@@ -1,5 +1,6 @@
 """LA, HEM and SMALR: words assigned before training, the loss put together by hand, and what they learn."""
 
+import math
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,22 +11,24 @@ import torch
 from torch import Tensor
 
 from conftest import ENGLISH, GERMAN, make_recipe, make_world
-from groundling import systems
-from groundling.batches import DeviceBatch, TrainingData
+from groundling.batches import Batch, DeviceBatch, TrainingData
+from groundling.batches.stage import Stage
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.evaluation.parameters import count_model
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel
-from groundling.objectives import distances, neighbourhood, worst_triplets
+from groundling.objectives import distances, latent_words, neighbourhood, worst_triplets
+from groundling.objectives.latent_words import LatentSettings, Pretraining, caption_loss, learn_tokens
 from groundling.objectives.masked import completion, masked_words
+from groundling.run import Run
 from groundling.settings import TextSettings
-from groundling.systems import System, Towers, hybrid, latent_words, smalr
-from groundling.systems.latent_words import LatentSettings, Pretraining, caption_loss, learn
+from groundling.systems import Plan, hybrid_words, smalr
 from groundling.text.by_language import LanguageTokeniser
 from groundling.towers.latent import LatentVocabulary
-from groundling.training import train
-from power_cut import assert_goes_on_exactly
+from groundling.training import loop, train
+from plans import dataset_of, plan
+from power_cut import assert_goes_on_exactly, power_cut, same_weights
 
 QUICK: dict[str, Any] = {
     "dimensions": 24,
@@ -45,14 +48,18 @@ def settings_of(name: str, **changes: Any) -> dict[str, Any]:
     return {"name": name, **QUICK, **({} if name == "la" else OWN), **changes}
 
 
-def tokeniser_of(system: System, world: Dataset) -> LanguageTokeniser:
-    made = system.tokeniser(world.split("train").corpus, TextSettings(minimum_count=1))
+def tokeniser_of(values: dict[str, Any], world: Dataset, seed: int = 0) -> LanguageTokeniser:
+    made = plan(values, world.split("train"), {"seed": seed}).tokeniser
     assert isinstance(made, LanguageTokeniser)
     return made
 
 
+def learn(stage: Stage) -> None:
+    loop.fit(Run(Path()), stage, Path("no checkpoint"), math.inf)
+
+
 def test_frequent_words_keep_a_row_and_the_others_are_tokens(world: Dataset) -> None:
-    hem = tokeniser_of(systems.make(settings_of("hem")), world)
+    hem = tokeniser_of(settings_of("hem"), world)
     texts = np.array(world.split("train").corpus.texts)
     for code, words in (("de", GERMAN), ("en", ENGLISH)):
         counts = {word: sum(f" {word} " in f" {text} " for text in texts) for word in words}
@@ -66,7 +73,7 @@ def test_frequent_words_keep_a_row_and_the_others_are_tokens(world: Dataset) -> 
     again = LanguageTokeniser.from_json(hem.to_json())
     assert (again.rows, again.size) == (hem.rows, hem.size)
 
-    la = tokeniser_of(systems.make(settings_of("la")), world)
+    la = tokeniser_of(settings_of("la"), world)
     assert not any(la.vocabularies.values())
     assert la.tokens <= 12
     for code in ("de", "en"):  # learned once for all words, so that a rare one has the same token with LA and with HEM
@@ -77,11 +84,10 @@ def test_frequent_words_keep_a_row_and_the_others_are_tokens(world: Dataset) -> 
 
 
 def test_no_rare_words_need_no_pretraining(world: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hybrid, "assign", None)
-    system = systems.make(settings_of("hem", own_words=10))
-    made = tokeniser_of(system, world)
-    assert made.tokens == 0
-    assert "text.words.latent" not in system.towers(made, 12).state_dict()
+    monkeypatch.setattr(hybrid_words, "assign", None)
+    made = plan(settings_of("hem", own_words=10), world.split("train"))
+    assert isinstance(made.tokeniser, LanguageTokeniser) and made.tokeniser.tokens == 0
+    assert "text.words.latent" not in made.towers.state_dict()
 
 
 def pretraining_data(pictures: int = 300) -> tuple[TrainingData, LanguageTokeniser, Tensor]:
@@ -107,7 +113,8 @@ def test_the_loss_of_pretraining_by_hand() -> None:
             means[language, place] = latent.latent[numbers[ids]].mean(dim=0)
     real = torch.stack([rows[1:3].flatten(), rows[3:].flatten()]) >= 0
     expected = neighbourhood(means, real, 3, 0.3, 4)
-    assert caption_loss(latent, data, rows, int(data.lengths.max()), how).item() == pytest.approx(expected.item())
+    batch = DeviceBatch("every", rows, int(data.lengths.max()), torch.zeros(()))
+    assert caption_loss(how, latent, data, batch).item() == pytest.approx(expected.item())
 
 
 def test_pretraining_brings_translations_together() -> None:
@@ -115,10 +122,10 @@ def test_pretraining_brings_translations_together() -> None:
     data, tokeniser, vectors = pretraining_data()
     how = Pretraining(LatentSettings(tokens=30, epochs=20, batch_size=50, learning_rate=1e-2), 16, 2, 0.2, 10, 0)
     state = torch.get_rng_state()
-    found = learn(data, vectors, tokeniser.bounds, how)
+    found = learn_tokens(data, vectors, tokeniser.bounds, how, learn)
     assert torch.equal(state, torch.get_rng_state())
     torch.rand(3)
-    assert np.array_equal(found.numbers, learn(data, vectors, tokeniser.bounds, how).numbers)
+    assert np.array_equal(found.numbers, learn_tokens(data, vectors, tokeniser.bounds, how, learn).numbers)
     assert set(found.numbers.tolist()) == set(range(len(found.vectors)))
     unit = found.vectors / np.linalg.norm(found.vectors, axis=1, keepdims=True)
     german, english = (
@@ -130,34 +137,30 @@ def test_pretraining_brings_translations_together() -> None:
 
 
 def test_pretraining_is_done_once(world: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = tokeniser_of(systems.make(settings_of("hem")), world)
+    first = tokeniser_of(settings_of("hem"), world)
     with monkeypatch.context() as patch:
-        patch.setattr(latent_words, "learn", None)
-        again = tokeniser_of(systems.make(settings_of("smalr", own_words=3)), world)
+        patch.setattr(latent_words, "learn_tokens", None)
+        again = tokeniser_of(settings_of("smalr", own_words=3), world)
     assert {word: first.latent["en"][word] for word in first.latent["en"]}.keys() < again.latent["en"].keys()
-    other = systems.make(settings_of("hem"))
-    other.seed = 1
     with monkeypatch.context() as patch, pytest.raises(TypeError):
-        patch.setattr(latent_words, "learn", None)
-        tokeniser_of(other, world)
+        patch.setattr(latent_words, "learn_tokens", None)
+        tokeniser_of(settings_of("hem"), world, seed=1)
 
 
 ROWS = torch.tensor([[0, 1, 2], [2, 6, -1], [3, -1, -1], [0, 4, 8], [-1, 5, 9]])
 
 
-def small(name: str, world: Dataset, **changes: Any) -> tuple[System, Towers, TrainingData]:
+def small(name: str, world: Dataset, **changes: Any) -> Plan:
     torch.manual_seed(0)
-    part, system = world.split("train"), systems.make(settings_of(name, **changes))
-    tokeniser = tokeniser_of(system, world)
-    data = TrainingData.build(part.corpus, part.features, tokeniser, torch.device("cpu"))
-    return system, system.towers(tokeniser, 12), data
+    return plan(settings_of(name, **changes), world.split("train"))
 
 
 @pytest.mark.parametrize("kind", ["align", "every"])
 def test_the_loss_of_smalr_is_the_sum_of_its_parts(kind: str, world: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     changes = {"margin": 0.3, "neighbourhood_weight": 0.7, "mask_weight": 0.6, "masked_matching": 0.9, "mask": 0.4}
-    system, made, data = small("smalr", world, **changes)
-    towers: Any = made.eval()
+    made = small("smalr", world, easy_epochs=0, **changes)
+    towers: Any = made.towers.eval()
+    data = made.data
     with torch.no_grad():
         towers.mask.normal_()
     longest = int(data.lengths.max())
@@ -165,7 +168,7 @@ def test_the_loss_of_smalr_is_the_sum_of_its_parts(kind: str, world: Dataset, mo
     monkeypatch.setattr(
         smalr, "masked_words", lambda lengths, longest, share: masked_words(lengths, longest, share, noise)
     )
-    found = system.loss(towers, data, DeviceBatch(kind, ROWS, longest, torch.tensor(0.0)))
+    found = made.stage.loss(towers, data, DeviceBatch(kind, ROWS, longest, torch.tensor(0.0)))
 
     lines = torch.stack([ROWS[1:3].flatten(), ROWS[3:].flatten()])
     real = lines >= 0
@@ -214,15 +217,44 @@ def test_a_stopped_training_goes_on_exactly(
     """With the tokens it began with, though they could not be learned again; masks go on where they were."""
     system = settings_of(name, align_epochs=7)
     recipe = make_recipe(system=system, training={"maximum_steps": 45, "learning_rate": 1e-2})
-    meanwhile = partial(monkeypatch.setattr, hybrid, "assign", None)
+    meanwhile = partial(monkeypatch.setattr, hybrid_words, "assign", None)
     assert_goes_on_exactly(recipe, world, tmp_path, monkeypatch, meanwhile=meanwhile)
+
+
+def test_a_training_that_was_stopped_while_words_were_assigned_goes_on_exactly(
+    world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped after 15 of 20 steps of the stage that comes before the model, whose result is in no cache yet."""
+    monkeypatch.setattr(loop, "LOG_EVERY", 15)
+    recipe = make_recipe(system=settings_of("hem"), training={"maximum_steps": 20, "learning_rate": 1e-2})
+    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "one"))
+    whole = train(recipe, world, tmp_path / "whole", device="cpu")
+    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "other"))
+    with power_cut(monkeypatch):
+        train(recipe, world, tmp_path / "cut", device="cpu", checkpoint_seconds=0)
+    stopped = Run(tmp_path / "cut")
+    assert stopped.stage_checkpoint("latent words").exists()
+    assert not stopped.tokeniser_file.exists() and not list((tmp_path / "other").rglob("latent-*"))
+    torch.manual_seed(999)
+    steps: list[int] = []
+    step = loop.EagerStep.__call__
+
+    def counted(self: loop.EagerStep, batch: Batch, number: int) -> Tensor:
+        steps.append(number)
+        return step(self, batch, number)
+
+    monkeypatch.setattr(loop.EagerStep, "__call__", counted)
+    resumed = train(recipe, world, tmp_path / "cut", resume=True, device="cpu")
+    assert steps == [*range(15, 20), *range(20)]
+    assert same_weights(whole, resumed)
+    assert not list(resumed.folder.glob("checkpoint*"))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_parameters_by_hand(name: str, world: Dataset) -> None:
-    system, towers, _ = small(name, world)
-    tokeniser = tokeniser_of(system, world)
-    model = TrainedModel(make_recipe(), system, tokeniser, towers, torch.device("cpu"))
+    made = small(name, world)
+    tokeniser: Any = made.tokeniser
+    model = TrainedModel(make_recipe(), made.system, tokeniser, made.towers, torch.device("cpu"))
     parts = {part.name: (part.trainable, part.test_time) for part in count_model(model)}
     expected = {
         "latent tokens": 24 * (tokeniser.tokens + (2 if name == "la" else 0)),
@@ -251,9 +283,8 @@ def test_principal_components_of_frequent_words(tmp_path: Path, world: Dataset) 
         matrix = np.random.default_rng(len(code)).standard_normal((10, 7)).astype(np.float32)
         tables[code] = WordVectors(tuple(words), matrix)
         storage.write(tmp_path / "vectors" / f"{code}.safetensors", tables[code])
-    system = systems.make(settings_of("hem", vectors="vectors/{language}.safetensors"))
-    system.prepare(replace(world, data=tmp_path), TextSettings())
-    made = tokeniser_of(system, world)
+    values = settings_of("hem", vectors="vectors/{language}.safetensors")
+    made = tokeniser_of(values, replace(world, data=tmp_path))
     assert made.start is not None and made.start.shape == (11, 6)
     for code in ("de", "en"):
         small_vectors = reduce(tables[code], 6)[0]
@@ -273,6 +304,6 @@ def test_one_language_with_one_caption_has_nothing_to_align(tmp_path: Path) -> N
         texts=["a dog", "a cat"],
         origins=np.array(["human", "human"]),
     )
-    made = systems.make(settings_of("la")).tokeniser(corpus, TextSettings(minimum_count=1))
+    made = plan(settings_of("la"), dataset_of(corpus)).tokeniser
     assert isinstance(made, LanguageTokeniser)
     assert len(made.latent["en"]) == 3

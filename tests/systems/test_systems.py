@@ -11,15 +11,17 @@ from torch import Tensor
 from conftest import make_recipe
 from groundling import systems
 from groundling.batches import DeviceBatch, TrainingData
+from groundling.batches.stage import Loss
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.model import Model
 from groundling.model.encoding import encode_captions, encode_pictures
 from groundling.objectives import OBJECTIVES
-from groundling.settings import TextSettings, TrainingSettings
+from groundling.objectives.ranking import RankingLoss
 from groundling.systems import System, Towers
 from groundling.training import checkpoint, train
+from plans import dataset_of, plan
 
 TINY: dict[str, dict[str, Any]] = {
     "vse": {"name": "vse", "dimensions": 16, "word_dimensions": 8},
@@ -53,21 +55,19 @@ def small_corpus() -> Corpus:
     )
 
 
-def assembled(values: dict[str, Any]) -> tuple[System, Towers, TrainingData]:
-    """A system with fresh towers (without dropout) and the small corpus as its data."""
+def assembled(values: dict[str, Any]) -> tuple[RankingLoss, Towers, TrainingData]:
+    """The loss of a system, fresh towers (without dropout) and the small corpus as their data."""
     torch.manual_seed(0)
-    system, corpus = systems.make(values), small_corpus()
-    tokeniser = system.tokeniser(corpus, TextSettings(minimum_count=1))
-    features = np.random.default_rng(0).standard_normal((4, 5)).astype(np.float32)
-    towers = system.towers(tokeniser, 5).eval()
-    return system, towers, TrainingData.build(corpus, features, tokeniser, torch.device("cpu"))
+    made = plan(values, dataset_of(small_corpus()))
+    assert isinstance(made.stage.loss, RankingLoss)
+    return made.stage.loss, made.towers.eval(), made.data
 
 
-def batch_loss(system: System, towers: Towers, data: TrainingData, kind: str, rows: Any, partners: Any) -> Tensor:
+def batch_loss(loss: Loss, towers: Towers, data: TrainingData, kind: str, rows: Any, partners: Any) -> Tensor:
     both = rows if kind == "picture" else [*rows, *partners]
     longest = int(data.lengths[list(both)].max())
     placed = torch.stack([torch.tensor(rows), torch.tensor(partners)])
-    return system.loss(towers, data, DeviceBatch(kind, placed, longest, torch.zeros(())))
+    return loss(towers, data, DeviceBatch(kind, placed, longest, torch.zeros(())))
 
 
 def yes(*cells: tuple[int, int], size: int) -> Tensor:
@@ -80,28 +80,30 @@ def yes(*cells: tuple[int, int], size: int) -> Tensor:
 
 # The batch holds both captions of picture 0, "dog" of picture 1, and "an old tree".
 PICTURE_BATCH = [0, 1, 2, 4]
-PICTURE_SPARED = yes((0, 1), (1, 0), (0, 2), (2, 0), size=4)  # one picture; one text. "hund" and picture 1: neither
+PICTURE_POSITIVES = yes((0, 1), (1, 0), (0, 2), (2, 0), size=4)  # one picture; one text. "hund" and picture 1: neither
 
 # Pairs hund–dog (picture 0), dog–ein grosser hund (picture 1), cat–cat (picture 3), dog–hund (picture 0 again).
 PAIR_BATCH = [1, 2, 6, 0], [0, 3, 7, 1]
-PAIR_SPARED = yes((0, 3), (3, 0), (1, 0), size=4)  # pairs 0 and 3: one picture; "dog" of picture 1 and "dog": one text
+PAIR_POSITIVES = yes(
+    (0, 3), (3, 0), (1, 0), size=4
+)  # pairs 0 and 3: one picture; "dog" of picture 1 and "dog": one text
 
 
 @pytest.mark.parametrize("name", TINY)
 def test_pairs_that_are_right_in_truth_are_spared(name: str) -> None:
-    system, _, data = assembled({**TINY[name], "spare_positives": True})
+    loss, _, data = assembled({**TINY[name], "spare_positives": True})
     rows = torch.tensor(PICTURE_BATCH)
-    spared = system.spared(data, "picture", rows, data.device_owners[rows])  # type: ignore[attr-defined]
-    assert torch.equal(spared, PICTURE_SPARED)
+    positives = loss.positives(data, "picture", rows, data.device_owners[rows])
+    assert torch.equal(positives, PICTURE_POSITIVES)
     left, right = (torch.tensor(side) for side in PAIR_BATCH)
-    assert torch.equal(system.spared(data, "caption", left, right), PAIR_SPARED)  # type: ignore[attr-defined]
+    assert torch.equal(loss.positives(data, "caption", left, right), PAIR_POSITIVES)
 
 
 def test_nothing_is_spared_unless_asked_for_except_by_the_bag() -> None:
     rows = torch.tensor(PICTURE_BATCH)
     for name, expected in (("vse", True), ("lessons", True), ("bag", False)):
-        system, _, data = assembled(TINY[name])
-        assert (system.spared(data, "picture", rows, rows) is None) == expected  # type: ignore[attr-defined]
+        loss, _, data = assembled(TINY[name])
+        assert (loss.positives(data, "picture", rows, rows) is None) == expected
 
 
 @pytest.mark.parametrize("spare", [True, False])
@@ -113,7 +115,7 @@ def test_the_loss_is_the_objective_on_sides_that_were_encoded_one_by_one(
     name: str, objective: str, sharpness: float, spare: bool
 ) -> None:
     settings = {"objective": objective, "margin": 0.3, "temperature": 0.07, "spare_positives": spare}
-    system, towers, data = assembled({**TINY[name], **settings})
+    loss, towers, data = assembled({**TINY[name], **settings})
 
     def caption(row: int) -> Tensor:
         length = int(data.lengths[row])
@@ -124,36 +126,36 @@ def test_the_loss_is_the_objective_on_sides_that_were_encoded_one_by_one(
 
     owners = [CAPTIONS[row][0] for row in PICTURE_BATCH]
     scores = torch.stack([caption(row) for row in PICTURE_BATCH]) @ torch.stack([picture(row) for row in owners]).T
-    slow = OBJECTIVES[objective](scores, sharpness, PICTURE_SPARED if spare else None)
-    assert torch.allclose(batch_loss(system, towers, data, "picture", PICTURE_BATCH, owners), slow, atol=1e-5)
+    slow = OBJECTIVES[objective](scores, sharpness, PICTURE_POSITIVES if spare else None)
+    assert torch.allclose(batch_loss(loss, towers, data, "picture", PICTURE_BATCH, owners), slow, atol=1e-5)
 
     left, right = PAIR_BATCH
     scores = torch.stack([caption(row) for row in left]) @ torch.stack([caption(row) for row in right]).T
-    slow = OBJECTIVES[objective](scores, sharpness, PAIR_SPARED if spare else None)
-    assert torch.allclose(batch_loss(system, towers, data, "caption", left, right), slow, atol=1e-5)
+    slow = OBJECTIVES[objective](scores, sharpness, PAIR_POSITIVES if spare else None)
+    assert torch.allclose(batch_loss(loss, towers, data, "caption", left, right), slow, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", TINY)
 def test_a_picture_batch_teaches_both_towers_and_a_caption_batch_the_text_tower(name: str) -> None:
-    system, towers, data = assembled({**TINY[name], "objective": "sum_of_hinges"})
-    batch_loss(system, towers, data, "caption", *PAIR_BATCH).backward()
+    loss, towers, data = assembled({**TINY[name], "objective": "sum_of_hinges"})
+    batch_loss(loss, towers, data, "caption", *PAIR_BATCH).backward()
     assert all(parameter.grad is None for parameter in towers.picture.parameters())
     assert all(parameter.grad.abs().sum() > 0 for parameter in towers.text.parameters())
     towers.zero_grad(set_to_none=True)
-    batch_loss(system, towers, data, "picture", PICTURE_BATCH, [0, 0, 1, 2]).backward()
+    batch_loss(loss, towers, data, "picture", PICTURE_BATCH, [0, 0, 1, 2]).backward()
     assert all(parameter.grad.abs().sum() > 0 for parameter in towers.parameters())
 
 
 def test_bf16_does_not_reach_the_scores() -> None:
     """Under autocast the towers may round; the products of their vectors may not."""
-    system, towers, data = assembled(TINY["lessons"])
+    loss, towers, data = assembled(TINY["lessons"])
     rows, owners = torch.tensor(PICTURE_BATCH), torch.tensor([0, 0, 1, 2])
     with torch.autocast("cpu", torch.bfloat16):
-        loss = batch_loss(system, towers, data, "picture", PICTURE_BATCH, owners.tolist())
+        found = batch_loss(loss, towers, data, "picture", PICTURE_BATCH, owners.tolist())
         left = towers.text(data.ids[rows, : int(data.lengths[rows].max())], data.device_lengths[rows])
         right = towers.picture(data.features[owners])
     assert left.dtype == right.dtype == torch.float32
-    assert torch.allclose(loss, OBJECTIVES["max_of_hinges"](left @ right.T, 0.2, None), atol=1e-6)
+    assert torch.allclose(found, OBJECTIVES["max_of_hinges"](left @ right.T, 0.2, None), atol=1e-6)
 
 
 def languages_of(data: TrainingData, rows: Any) -> set[str]:
@@ -161,12 +163,9 @@ def languages_of(data: TrainingData, rows: Any) -> set[str]:
 
 
 def batches(name: str, world: Dataset, steps: int = 60, **settings: Any) -> tuple[TrainingData, list[Any]]:
-    part = world.split("train")
-    system = systems.make({**TINY[name], **settings})
-    tokeniser = system.tokeniser(part.corpus, TextSettings(minimum_count=1))
-    data = TrainingData.build(part.corpus, part.features, tokeniser, torch.device("cpu"))
     # One batch to a pool: sorted by length, the short batches might well be of one language.
-    sampler = system.sampler(data, TrainingSettings(batch_size=32, length_pool=1))
+    made = plan({**TINY[name], **settings}, world.split("train"), {"batch_size": 32, "length_pool": 1})
+    data, sampler = made.data, made.stage.sampler
     return data, [sampler.batch(step) for step in range(steps)]
 
 

@@ -12,17 +12,18 @@ from torch import Tensor
 
 from conftest import ENGLISH, GERMAN, make_recipe
 from groundling import systems
-from groundling.batches import DeviceBatch, TrainingData
+from groundling.batches import DeviceBatch
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.model import Model
 from groundling.model.encoding import encode_captions
 from groundling.run import Run
 from groundling.settings import Recipe
-from groundling.systems import Earlier, Towers
-from groundling.systems.translator import Translator
+from groundling.systems import Plan, Towers
 from groundling.towers.mapped import MappedTower
 from groundling.training import train
+from groundling.training.contexts import load_start
+from groundling.training.planned import planned
 from groundling.words import Subwords, WordVectors, storage
 from power_cut import assert_goes_on_exactly
 
@@ -80,18 +81,12 @@ def english(words: Path, world: Dataset, tmp_path_factory: pytest.TempPathFactor
     return folder
 
 
-def begun(chosen: Recipe, world: Dataset, before: Path) -> tuple[Translator, Any, Towers]:
+def begun(chosen: Recipe, world: Dataset, before: Path) -> tuple[Plan, Any, Towers]:
     """A training before its first step."""
     torch.manual_seed(chosen.training.seed)
-    system, dataset = systems.of(chosen), world.under(chosen.corpus)
-    assert isinstance(system, Translator)
-    system.prepare(dataset, chosen.text)
-    tokeniser = system.tokeniser(dataset.split("train").corpus, chosen.text)
-    towers = system.towers(tokeniser, world.features.shape[1])
-    if system.needs_before:
-        model = Model.load(before, "cpu")
-        system.begin(towers, tokeniser, Earlier(model.system, model.tokeniser, model.towers))
-    return system, tokeniser, towers
+    start = load_start(before, "cpu") if systems.of(chosen).needs_start else None
+    plan = planned(chosen, world.under(chosen.corpus).split("train"), start=start)
+    return plan, plan.tokeniser, plan.towers
 
 
 def encoded(tokeniser: Any, towers: Towers, texts: list[str], code: str) -> np.ndarray:  # type: ignore[type-arg]
@@ -212,17 +207,14 @@ PARTS = {"map": "text.map", "encoder": "text.sentence", "pictures": "picture"}
 def test_what_is_frozen_stays_and_all_else_is_trained(
     frozen: list[str], words: Path, world: Dataset, english: Path
 ) -> None:
-    system, tokeniser, towers = begun(recipe(words, "de", "aligned", freeze=frozen), world, english)
+    plan, _, towers = begun(recipe(words, "de", "aligned", freeze=frozen), world, english)
     started = {name: value.clone() for name, value in towers.state_dict().items()}
-    dataset = world.under(recipe(words, "de").corpus).split("train")
-    data = TrainingData.build(dataset.corpus, dataset.features, tokeniser, torch.device("cpu"))
-    chosen = recipe(words, "de").training
-    sampler, optimiser = system.sampler(data, chosen), torch.optim.Adam(towers.parameters(), lr=1e-2)
+    sampler, optimiser = plan.stage.sampler, torch.optim.Adam(towers.parameters(), lr=1e-2)
     for step in range(3):
         batch = sampler.batch(step)
         placed = DeviceBatch(batch.kind, torch.from_numpy(batch.rows), batch.longest, torch.tensor(float(step)))
         optimiser.zero_grad()
-        system.loss(towers, data, placed).backward()
+        plan.stage.loss(towers, plan.data, placed).backward()
         optimiser.step()
     for name, value in towers.state_dict().items():
         stays = name == "text.words.weight" or any(name.startswith(PARTS[part]) for part in frozen)

@@ -7,13 +7,10 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from conftest import make_world
-from groundling import systems
-from groundling.batches import TrainingData
 from groundling.batches.sampler import DeviceBatch
-from groundling.settings import TextSettings, TrainingSettings
-from groundling.systems import System
-from groundling.text import Tokeniser
+from groundling.systems import Plan
 from groundling.training.step import EagerStep, GraphStep, Step, make_optimiser
+from plans import CPU, plan
 
 SMALL = {"dimensions": 32, "word_dimensions": 16}
 # Two stages: three batches of 32 pictures, or six of 16, align languages; the others are of all losses.
@@ -55,37 +52,35 @@ SYSTEMS: dict[str, dict[str, Any]] = {
 pytestmark = pytest.mark.usefixtures("own_cache")
 
 
-def prepared(name: str, device: torch.device) -> tuple[System, Tokeniser, TrainingData]:
+def prepared(name: str, device: torch.device = CPU, **training: Any) -> Plan:
     world = make_world().only(["en"]) if name == "embn" else make_world()  # which learns one language
-    part, system = world.split("train"), systems.make(SYSTEMS[name])
-    tokeniser = system.tokeniser(part.corpus, TextSettings(minimum_count=1))
-    return system, tokeniser, TrainingData.build(part.corpus, part.features, tokeniser, device)
+    torch.manual_seed(0)
+    made = plan(SYSTEMS[name], world.split("train"), {"batch_size": 16, **training}, device)
+    made.towers.train()
+    return made
 
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_a_step_looks_at_no_number_on_its_way(name: str) -> None:
     """What a GPU can record: shapes and branches that depend on no value. Fake tensors have none to look at."""
-    system, tokeniser, data = prepared(name, torch.device("cpu"))
-    towers = system.towers(tokeniser, data.features.shape[1]).train()
-    sampler = system.sampler(data, TrainingSettings(batch_size=16))
+    made = prepared(name)
+    sampler = made.stage.sampler
     one_of_each_kind = {batch.kind: batch for batch in map(sampler.batch, range(8))}
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         for batch in one_of_each_kind.values():
             rows = fake.from_tensor(torch.from_numpy(batch.rows))
             step = fake.from_tensor(torch.zeros(()))
-            system.loss(towers, data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
+            made.stage.loss(made.towers, made.data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
 
 
 @pytest.mark.parametrize("name", ["clmr", "liwe", "liwe-charGRU"])
 def test_plain_steps_are_the_loop_everybody_writes_first(name: str) -> None:
-    system, tokeniser, data = prepared(name, torch.device("cpu"))
     ends = []
     for plain in (True, False):
-        torch.manual_seed(0)
-        towers = system.towers(tokeniser, data.features.shape[1]).train()
-        sampler = system.sampler(data, TrainingSettings(batch_size=16))
+        made = prepared(name)
+        towers, data, sampler = made.towers, made.data, made.stage.sampler
         optimiser = torch.optim.Adam(towers.parameters(), lr=1e-3)
-        step = EagerStep(system, towers, data, optimiser, 2.0, "float32")
+        step = EagerStep(made.stage, optimiser, "float32")
         losses = []
         for number in range(6):
             batch = sampler.batch(number)
@@ -94,7 +89,7 @@ def test_plain_steps_are_the_loop_everybody_writes_first(name: str) -> None:
                 placed = DeviceBatch(
                     batch.kind, torch.from_numpy(batch.rows), batch.longest, torch.tensor(float(number))
                 )
-                loss = system.loss(towers, data, placed)
+                loss = made.stage.loss(towers, data, placed)
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(towers.parameters(), 2.0)
                 optimiser.step()
@@ -109,13 +104,11 @@ def test_plain_steps_are_the_loop_everybody_writes_first(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["clmr", "clmr-ends", "liwe", "liwe-charGRU"])
 def test_bf16_steps_stay_near_float32_ones(name: str) -> None:
-    system, tokeniser, data = prepared(name, torch.device("cpu"))
     ends = []
     for precision in ("float32", "bf16"):
-        torch.manual_seed(0)
-        towers = system.towers(tokeniser, data.features.shape[1]).train()
-        sampler = system.sampler(data, TrainingSettings(batch_size=16))
-        step = EagerStep(system, towers, data, torch.optim.Adam(towers.parameters(), lr=1e-3), 2.0, precision)
+        made = prepared(name)
+        sampler = made.stage.sampler
+        step = EagerStep(made.stage, torch.optim.Adam(made.towers.parameters(), lr=1e-3), precision)
         ends.append([float(step(sampler.batch(number), number)) for number in range(6)])
     assert ends[1] == pytest.approx(ends[0], rel=0.05)
 
@@ -123,16 +116,13 @@ def test_bf16_steps_stay_near_float32_ones(name: str) -> None:
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_twenty_recorded_steps_equal_plain_ones(name: str) -> None:
-    device, settings = torch.device("cuda"), TrainingSettings(batch_size=32, learning_rate=1e-3)
-    system, tokeniser, data = prepared(name, device)
+    device = torch.device("cuda")
     ends = []
     for recorded in (False, True):
-        torch.manual_seed(0)
-        towers = system.towers(tokeniser, data.features.shape[1]).to(device).train()
-        optimiser = make_optimiser(towers, settings, device)
-        eager = EagerStep(system, towers, data, optimiser, 2.0, "float32")
+        made = prepared(name, device, batch_size=32, learning_rate=1e-3)
+        towers, data, sampler = made.towers, made.data, made.stage.sampler
+        eager = EagerStep(made.stage, make_optimiser(towers, made.stage.settings, device), "float32")
         step: Step = GraphStep(eager) if recorded else eager
-        sampler = system.sampler(data, settings)
         losses = [float(step(sampler.batch(number), number)) for number in range(20)]
         with torch.inference_mode():  # in evaluation mode, so that running statistics are compared too
             rows = torch.arange(len(data.lengths), device=device)

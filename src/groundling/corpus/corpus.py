@@ -141,7 +141,7 @@ class Corpus:
     def judged(self) -> "Corpus":
         """The statements in the place of the captions, so that all that reads captions reads them.
 
-        Caption i is then statement i, whose label is `statements.classes()[i]`.
+        Caption i is then statement i, whose class is `classes()[i]`.
         """
         if self.statements is None or not len(self.statements):
             raise UserError(
@@ -155,6 +155,12 @@ class Corpus:
             origins=np.full(len(self.statements), "human"),
             info={key: value for key, value in self.info.items() if key not in ("queries", "parallel")},
         )
+
+    def classes(self) -> Integers:
+        """The classes of statements that stand in the place of captions (see `judged`)."""
+        if self.statements is None or len(self.statements) != len(self):
+            raise ValueError("no statements stand in the place of captions here")
+        return self.statements.classes()
 
     def is_first(self) -> Mask:
         """For each caption, whether it is the first of its picture and language."""

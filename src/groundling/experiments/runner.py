@@ -20,6 +20,7 @@ from groundling.settings import CorpusSettings, FeatureSettings, Recipe
 
 if TYPE_CHECKING:
     from groundling.dataset import Dataset
+    from groundling.systems import System
 
 Results = dict[str, dict[str, Any]]  # key of an entry → its evaluation, with the facts of its run under "run"
 Questions = dict[str, tuple[Question, ...]]  # folder of an entry → what is asked of it
@@ -151,45 +152,43 @@ def check_all(
 
 
 def _check(entry: TableEntry, data: Path | None, ready: bool = False) -> None:
-    from groundling import systems
-    from groundling.batches import TrainingData
+    from groundling.devices import pick_device
     from groundling.evaluation.retrieval import check_queries
-    from groundling.training.validation import check_languages, check_score
+    from groundling.training.contexts import learns_nothing, make_context
+    from groundling.training.validation import check_score
 
     recipe = entry.recipe
-    system = systems.of(recipe)
-    if isinstance(recipe.before, str):
-        Run.open(Path(recipe.before).expanduser())
-    judges = _judges(recipe)
-    for metric in entry.metrics if judges is not None else ():
+    system = _system(recipe)
+    judges = system.task == "entailment"
+    for metric in entry.metrics:
         if (metric in ENTAILMENT_METRICS) != judges:
             what = "judges statements" if judges else "finds pictures and captions"
             raise UserError(f"metrics: {metric} is no measure of system {system.name}, which {what} here")
     dataset = _dataset(_corpus(entry), recipe.features, data).under(recipe.corpus)
-    if judges:
-        dataset = dataset.judged()
-    train, dev = dataset.split("train").corpus, dataset.split("dev").corpus
-    check_languages(train, dev)
-    check_score(recipe.training.score, dev.all_languages())
-    system.sampler(TrainingData.outline(train), recipe.training)
-    system.prepare(dataset, recipe.text)
+    context = make_context(recipe, system, dataset, pick_device("cpu"), learns_nothing)
+    check_score(recipe.training.score, context.dev.corpus.all_languages())
+    system.check(context)
     asked = recipe.evaluation
-    queries = check_queries(dataset.split("test").corpus, "test", asked.captions, asked.folds)
+    tested = dataset.judged() if judges else dataset
+    queries = check_queries(tested.split("test").corpus, "test", asked.captions, asked.folds)
     missing = sorted(set(entry.group) - set(queries.all_languages()))
     if missing:
         raise UserError(f"corpus {queries.name} has no test captions in {', '.join(missing)}")
     if ready:
-        system.ready(train, recipe.text)
+        system.prepare(context)
 
 
-def _judges(recipe: Recipe) -> bool | None:
-    """Whether a recipe trains a judge of statements. A student does what its teacher does; None: nobody knows."""
+def _system(recipe: Recipe) -> "System":
+    """The system of a recipe. A student's is that of its teacher, too, which the recipe describes or names."""
     from groundling import systems
 
     system = systems.of(recipe)
-    if not system.needs_before or system.task == "entailment":
-        return bool(system.task == "entailment")
-    return _judges(recipe.before) if isinstance(recipe.before, Recipe) else None
+    if recipe.before is None:
+        return system
+    if isinstance(recipe.before, Recipe):
+        return system.taught_by(_system(recipe.before))
+    run = Run.open(Path(recipe.before).expanduser())
+    return system.taught_by(systems.make(run.recipe().system).resolved(read_json(run.tokeniser_file)))
 
 
 def run_entry(

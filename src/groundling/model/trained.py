@@ -68,6 +68,7 @@ class TrainedModel(FeatureModel):
         system = systems.make(recipe.system)
         saved = read_json(opened.tokeniser_file)
         try:
+            system = system.resolved(saved)
             tokeniser = system.load_tokeniser(saved)
         except (KeyError, TypeError, ValueError):
             raise UserError(f"{opened.tokeniser_file}: not the tokeniser of a {system.name} model") from None

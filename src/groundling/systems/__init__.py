@@ -5,7 +5,7 @@ from typing import Any
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import Recipe, check
 from groundling.systems.bag import Bag
-from groundling.systems.base import Earlier, JudgingTowers, System, Towers
+from groundling.systems.base import System
 from groundling.systems.bert_gru import BertGRU
 from groundling.systems.clip_ve import ClipVE
 from groundling.systems.clmr import CLMR
@@ -20,9 +20,11 @@ from groundling.systems.mule import MULE
 from groundling.systems.par_embn import ParEmbN
 from groundling.systems.parallel import Parallel
 from groundling.systems.pivot import Pivot
+from groundling.systems.plan import Context, Plan, Start
 from groundling.systems.smalr import SMALR
 from groundling.systems.translator import Translator
 from groundling.systems.vse import VSE
+from groundling.towers.pair import JudgingTowers, Towers
 
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
@@ -69,11 +71,11 @@ def make(values: dict[str, Any]) -> System:
 def of(recipe: Recipe) -> System:
     """The system of a recipe, which names an earlier run if and only if the system starts from one."""
     system = make(recipe.system)
-    if system.needs_before and recipe.before is None:
+    if system.needs_start and recipe.before is None:
         raise UserError(
             f"before: system {system.name} starts from an earlier run here; name its folder, or describe it"
         )
-    if recipe.before is not None and not system.takes_before:
+    if recipe.before is not None and not system.takes_start:
         raise UserError(f"before: system {system.name} starts from no earlier run here; leave it out")
     return system
 
@@ -90,4 +92,16 @@ def meaning(recipe: Recipe) -> dict[str, Any]:
     return {**values, "system": {**system.settings.model_dump(exclude_defaults=True), "name": system.name}}
 
 
-__all__ = ["SYSTEMS", "Earlier", "JudgingTowers", "System", "Towers", "get", "make", "meaning", "of"]
+__all__ = [
+    "SYSTEMS",
+    "Context",
+    "JudgingTowers",
+    "Plan",
+    "Start",
+    "System",
+    "Towers",
+    "get",
+    "make",
+    "meaning",
+    "of",
+]

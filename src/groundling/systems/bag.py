@@ -3,18 +3,17 @@
 A minute of training gives a usable model in fifteen languages; it is what `groundling demo` trains.
 """
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
 from groundling.batches import LanguageSampler, Sampler, TrainingData
-from groundling.corpus import Corpus
-from groundling.settings import TextSettings, TrainingSettings
-from groundling.systems.base import Towers
+from groundling.systems.plan import Context
 from groundling.systems.vse import VSE, VSESettings
 from groundling.text import Tokeniser
 from groundling.text.ngrams import NgramTokeniser
 from groundling.towers.bag import BagTower
+from groundling.towers.pair import Towers
 from groundling.towers.picture import PictureTower
 
 
@@ -36,16 +35,18 @@ class Bag(VSE):
     Settings: ClassVar = BagSettings
     settings: BagSettings
 
-    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
-        return NgramTokeniser.build(corpus.texts, corpus.languages.tolist(), settings, self.settings.buckets)
+    def tokeniser(self, context: Context) -> Tokeniser:
+        corpus = context.train.corpus
+        return NgramTokeniser.build(corpus.texts, corpus.languages.tolist(), context.recipe.text, self.settings.buckets)
 
-    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return NgramTokeniser.from_json(saved)
 
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
         text = BagTower(tokeniser.size, self.settings.word_dimensions, self.settings.dimensions, self.settings.dropout)
         return Towers(text, PictureTower(features, self.settings.dimensions, self.settings.picture_dropout))
 
-    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
+    def sampler(self, context: Context, data: TrainingData) -> Sampler:
+        training = context.recipe.training
         pairs, pool = self.settings.caption_pairs, training.length_pool
         return LanguageSampler(data, training.batch_size, training.seed, [data.codes], pairs, pool)

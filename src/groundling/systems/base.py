@@ -1,58 +1,23 @@
-"""What every system is made of: towers, the batches they learn from, and the loss of a batch."""
+"""What every system answers: how captions are read, what is trained, on which batches and by which loss.
+
+A system is its settings and nothing else: it holds no state of any training. `setup` puts a training together, in the
+one order that there is; a system says what its parts are, or writes a `setup` of its own.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from groundling import settings as all_settings
-from groundling.batches import DeviceBatch, Sampler, TrainingData
-from groundling.corpus import Corpus
+from groundling.batches import Sampler, TrainingData
+from groundling.batches.stage import Loss, Stage
 from groundling.dataset import Dataset
-from groundling.settings import TextSettings, TrainingSettings
+from groundling.errors import UserError
+from groundling.systems.plan import Context, Plan, Start, Validation
 from groundling.text import Tokeniser
-
-
-class Towers(nn.Module):
-    """A text tower and a picture tower into one space."""
-
-    def __init__(self, text: nn.Module, picture: nn.Module) -> None:
-        super().__init__()
-        self.text = text
-        self.picture = picture
-
-
-class JudgingTowers(Towers):
-    """Towers with a head that tells whether a sentence is true of a picture, from the vectors of both.
-
-    Towers in `frozen` ("text", "picture") get no gradient and stay in evaluation mode, as do their statistics.
-    """
-
-    def __init__(self, text: nn.Module, picture: nn.Module, verdict: nn.Module, frozen: tuple[str, ...] = ()) -> None:
-        super().__init__(text, picture)
-        self.verdict = verdict
-        self.frozen = frozen
-        for name in frozen:
-            self.get_submodule(name).requires_grad_(False)
-
-    def train(self, mode: bool = True) -> "JudgingTowers":
-        super().train(mode)
-        for name in self.frozen:
-            self.get_submodule(name).eval()
-        return self
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """A finished training that another one starts from."""
-
-    system: "System"
-    tokeniser: Tokeniser
-    towers: Towers
-    languages: tuple[str, ...] = ()  # that it was trained on
+from groundling.towers.pair import Towers
 
 
 class System(ABC):
@@ -62,19 +27,18 @@ class System(ABC):
         name: how recipes call it.
         paper: the citation.
         Settings: its own settings, beside those that every system shares.
-
-    Attributes:
-        seed, device: those of the training, for a system that has something to learn before it; set by the loop.
+        folds: whether a trained model has a compact form (see `folded`).
     """
 
     name: ClassVar[str]
     paper: ClassVar[str]
     Settings: ClassVar[type[all_settings.Settings]]
-    seed: int = 0
-    device: torch.device = torch.device("cpu")
+    folds: ClassVar[bool] = False
 
     def __init__(self, settings: all_settings.Settings) -> None:
         self.settings = settings
+
+    # --- what it is
 
     @property
     def similarity(self) -> str:
@@ -87,65 +51,94 @@ class System(ABC):
         return "retrieval"
 
     @property
-    def needs_before(self) -> bool:
-        """Whether it starts from an earlier run, which a recipe describes or names under `before`."""
+    def validation(self) -> Validation:
+        """How its trainings are validated."""
+        return self.task
+
+    @property
+    def needs_start(self) -> bool:
+        """Whether it starts from another run, which a recipe names or describes."""
         return False
 
     @property
-    def takes_before(self) -> bool:
-        """Whether it can start from an earlier run."""
-        return self.needs_before
+    def takes_start(self) -> bool:
+        """Whether it can start from another run."""
+        return self.needs_start
 
-    def follow(self, earlier: Earlier) -> None:
-        """Get to know the earlier run that `begin` will take over; called before all else of a training."""
-        return None
+    def taught_by(self, teacher: "System") -> "System":
+        """The same system where another one's model is its start; only a student takes anything from that."""
+        return self
 
-    def material(self, dataset: Dataset) -> Dataset:
+    def resolved(self, saved: Mapping[str, Any]) -> "System":
+        """The same system as a saved run has it, whose tokeniser, as JSON, tells who taught it."""
+        return self
+
+    # --- a training
+
+    def material(self, dataset: Dataset, start: Start | None) -> Dataset:
         """What it learns from: captions, or statements in their place."""
         return dataset.judged() if self.task == "entailment" else dataset
 
-    def prepare(self, dataset: Dataset, text: TextSettings) -> None:
-        """Find what is needed for training beside captions and pictures: files that settings name, word vectors.
+    def check(self, context: Context) -> None:
+        """Whatever would stop a training later is an error now: no batches to draw, files that are not there.
 
-        Called before `tokeniser`, never when a model is loaded: a run holds all that it needs.
+        Tables check all their trainings before the first one begins; what those start from is then not there yet.
         """
+        self.sampler(context, TrainingData.outline(context.train.corpus))
+
+    def prepare(self, context: Context) -> None:
+        """Make what takes long and is kept between runs, such as word vectors: a table for another machine does."""
         return None
 
-    def ready(self, corpus: Corpus, text: TextSettings) -> None:
-        """Make what takes long on training captions and is kept between runs, such as word vectors; called after
-        `prepare`, where a table is made ready for another machine."""
-        return None
+    def setup(self, context: Context) -> Plan:
+        """A training from its beginning, or from the checkpoint that `context.saved` belongs to."""
+        self.check(context)
+        training = context.recipe.training
+        tokeniser = self.tokeniser(context)
+        towers = self.towers(tokeniser, self.features(context)).to(context.device)
+        data = self.data(context, tokeniser)
+        sampler = self.sampler(context, data)
+        if context.start is not None and context.saved is None:
+            self.warm_start(towers, tokeniser, context, context.start)
+        loss = self.loss(context, data, sampler)
+        return Plan(self, tokeniser, Stage("training", towers, data, sampler, loss, training), self.validation)
+
+    # --- its parts
 
     @abstractmethod
-    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
-        """Built from the captions of `corpus`, which are training captions only."""
-
-    def resumed_tokeniser(self, corpus: Corpus, settings: TextSettings, saved: dict[str, object]) -> Tokeniser:
-        """What `tokeniser` built when the training began that now goes on, and saved as JSON.
-
-        Built anew where that depends on captions and settings alone.
-        """
-        return self.tokeniser(corpus, settings)
+    def tokeniser(self, context: Context) -> Tokeniser:
+        """Built from training captions only."""
 
     @abstractmethod
-    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         """What `tokeniser` built, from the JSON it was saved as."""
 
     @abstractmethod
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
         """Freshly initialised towers for pictures of so many features."""
 
+    def features(self, context: Context) -> int:
+        """How many features its pictures have."""
+        return int(context.train.features.shape[1])
+
     def features_in(self, weights: Mapping[str, Tensor]) -> int:
         """The number of features that saved towers look at."""
         return int(weights["picture.project.weight"].shape[1])
 
-    def begin(self, towers: Towers, tokeniser: Tokeniser, earlier: Earlier) -> None:
-        """Take over what an earlier run has learned, in place; called once, before the first step."""
-        raise NotImplementedError(f"system {self.name} starts from no earlier run")
+    def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:
+        return TrainingData.build(context.train.corpus, context.train.features, tokeniser, context.device)
+
+    def warm_start(self, towers: Towers, tokeniser: Tokeniser, context: Context, start: Start) -> None:
+        """Take over, in place, what the run that this one starts from has learned."""
+        raise UserError(f"before: system {self.name} starts from no earlier run here; leave it out")
+
+    def folded(self, tokeniser: Tokeniser, towers: Towers, features: int) -> Towers | None:
+        """Smaller towers with the same scores, for the same system with `compact`; None where there are none."""
+        return None
 
     @abstractmethod
-    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler: ...
+    def sampler(self, context: Context, data: TrainingData) -> Sampler: ...
 
     @abstractmethod
-    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
-        """The loss of a batch that this system's sampler drew (see `batches.Batch`)."""
+    def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
+        """The loss of the batches that this sampler draws (see `batches.Batch`)."""

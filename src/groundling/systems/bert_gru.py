@@ -4,16 +4,15 @@ The row "BERT+GRU" of Wehrmann et al. 2019 (supplement, Table 1), with any encod
 Its loss and batches are in `cross_language`.
 """
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from groundling.corpus import Corpus
-from groundling.settings import TextSettings
-from groundling.systems.base import Towers
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
+from groundling.systems.plan import Context
 from groundling.text import Tokeniser
 from groundling.text.hub import HubTokeniser
+from groundling.towers.pair import Towers
 from groundling.towers.picture import PictureTower
 
 
@@ -36,10 +35,10 @@ class BertGRU(CrossLanguage):
     Settings: ClassVar = BertGRUSettings
     settings: BertGRUSettings
 
-    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
-        return HubTokeniser.build(self.settings.encoder, settings)
+    def tokeniser(self, context: Context) -> Tokeniser:
+        return HubTokeniser.build(self.settings.encoder, context.recipe.text)
 
-    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return HubTokeniser.from_json(saved)
 
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:

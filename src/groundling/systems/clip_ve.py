@@ -15,12 +15,12 @@ from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 
 from groundling.batches import DeviceBatch, LanguageSampler, Sampler, TrainingData
-from groundling.corpus import Corpus
+from groundling.batches.stage import Loss
 from groundling.errors import UserError
 from groundling.objectives.verdict import verdict_loss
-from groundling.settings import Settings, TextSettings, TrainingSettings
-from groundling.systems.base import Earlier, JudgingTowers, System, Towers
-from groundling.systems.carried import carry_text
+from groundling.settings import Settings
+from groundling.systems.base import System
+from groundling.systems.plan import Context, Start
 from groundling.text import CharacterTokeniser, Tokeniser, WordTokeniser
 from groundling.text.hub import HubTokeniser
 from groundling.towers.bidirectional import BidirectionalSentence, BidirectionalTower
@@ -28,9 +28,11 @@ from groundling.towers.cells import CellTower, CellVerdictHead
 from groundling.towers.characters import CharacterTower, LayeredWords
 from groundling.towers.given import GivenPictures, UnseenPictures
 from groundling.towers.max_pooled import MaxSentence, MaxTower
+from groundling.towers.pair import JudgingTowers, Towers
 from groundling.towers.picture import PictureTower
 from groundling.towers.recurrent import RecurrentTower
 from groundling.towers.verdict import VerdictHead
+from groundling.towers.warm_start import take_over_text
 
 
 class ClipVESettings(Settings):
@@ -86,10 +88,11 @@ class ClipVE(System):
         return "entailment"
 
     @property
-    def takes_before(self) -> bool:
+    def takes_start(self) -> bool:
         return True
 
-    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
+    def tokeniser(self, context: Context) -> Tokeniser:
+        corpus, settings = context.train.corpus, context.recipe.text
         texts, languages = corpus.texts, corpus.languages.tolist()
         if self.settings.text == "pretrained":
             return HubTokeniser.build(self.settings.encoder, settings)
@@ -164,27 +167,38 @@ class ClipVE(System):
         width = weights.get("picture.width")
         return super().features_in(weights) if width is None else int(width)
 
-    def begin(self, towers: Towers, tokeniser: Tokeniser, earlier: Earlier) -> None:
+    def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:
+        """Statements in the place of captions, with their classes."""
+        part = context.train
+        return TrainingData.build(part.corpus, part.features, tokeniser, context.device, part.corpus.classes())
+
+    def warm_start(self, towers: Towers, tokeniser: Tokeniser, context: Context, start: Start) -> None:
         """Both towers of a run that has the same kind of them; words that it has not met begin at random."""
-        carry_text(towers.text, tokeniser, earlier)
+        take_over_text(towers.text, tokeniser, start.towers.text, start.tokeniser, start.system.name)
         try:
-            towers.picture.load_state_dict(earlier.towers.picture.state_dict())
+            towers.picture.load_state_dict(start.towers.picture.state_dict())
         except RuntimeError:
             raise UserError(
-                f"before: the picture tower of this {earlier.system.name} run is of another kind or size; features, "
+                f"before: the picture tower of this {start.system.name} run is of another kind or size; features, "
                 "dimensions and system.picture must fit it"
             ) from None
-        head = getattr(earlier.towers, "verdict", None)
+        head = getattr(start.towers, "verdict", None)
         if head is not None and isinstance(towers, JudgingTowers):
             towers.verdict.load_state_dict(head.state_dict())
 
-    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
+    def sampler(self, context: Context, data: TrainingData) -> Sampler:
         """All languages in one stream: batch normalisation sees them together."""
+        training = context.recipe.training
         return LanguageSampler(data, training.batch_size, training.seed, [data.codes], 0.0, training.length_pool)
 
-    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
-        assert isinstance(towers, JudgingTowers) and data.classes is not None  # noqa: S101 (made above)
-        statements, pictures = batch.rows
-        sentences = towers.text(*data.captions(statements, batch.longest))
-        seen = towers.picture(data.features[pictures])
-        return verdict_loss(towers.verdict(sentences, seen), data.classes[statements])
+    def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
+        return judging_loss
+
+
+def judging_loss(towers: JudgingTowers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+    """Statements, then the picture that each is about."""
+    assert data.classes is not None  # noqa: S101 (made above)
+    statements, pictures = batch.rows
+    sentences = towers.text(*data.captions(statements, batch.longest))
+    seen = towers.picture(data.features[pictures])
+    return verdict_loss(towers.verdict(sentences, seen), data.classes[statements])

@@ -4,16 +4,15 @@ Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embed
 the paper's own LIWE is measured against. Its loss and batches are in `cross_language`.
 """
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from groundling.corpus import Corpus
-from groundling.settings import TextSettings
-from groundling.systems.base import Towers
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
+from groundling.systems.plan import Context
 from groundling.text import Tokeniser, WordTokeniser
 from groundling.towers.bidirectional import BidirectionalTower
+from groundling.towers.pair import Towers
 from groundling.towers.picture import PictureTower
 
 
@@ -28,10 +27,11 @@ class CLMR(CrossLanguage):
     Settings: ClassVar = CLMRSettings
     settings: CLMRSettings
 
-    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
-        return WordTokeniser.build(corpus.texts, corpus.languages.tolist(), settings)
+    def tokeniser(self, context: Context) -> Tokeniser:
+        corpus = context.train.corpus
+        return WordTokeniser.build(corpus.texts, corpus.languages.tolist(), context.recipe.text)
 
-    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return WordTokeniser.from_json(saved)
 
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:

@@ -18,21 +18,24 @@ import torch
 from pydantic import Field, PositiveInt, field_validator
 from torch import Tensor, nn
 
-from groundling.batches import DeviceBatch, LanguageSampler, Sampler, TrainingData
+from groundling.batches import DeviceBatch, Sampler, TrainingData
+from groundling.batches.stage import Loss
 from groundling.batches.translations import TranslationSampler
 from groundling.corpus import Corpus, conditions, sentence_pairs
 from groundling.corpus.sentence_pairs import Meaning
 from groundling.dataset import Dataset, load_corpus
 from groundling.errors import UserError
 from groundling.objectives.distillation import unexplained
-from groundling.settings import CorpusSettings, Settings, TextSettings, TrainingSettings
+from groundling.settings import CorpusSettings, Settings
 from groundling.settings import Settings as AnySettings
-from groundling.systems.base import Earlier, JudgingTowers, System, Towers
+from groundling.systems.base import System
+from groundling.systems.plan import Context, Start, Validation
 from groundling.text import CharacterTokeniser, Tokeniser, WordTokeniser
 from groundling.text.hub import HubTokeniser
 from groundling.text.taught import TaughtTokeniser, letters
 from groundling.text.use import LANGUAGES, STEPS, UseTokeniser
 from groundling.towers.characters import CharacterTower, LayeredWords
+from groundling.towers.pair import JudgingTowers, Towers
 from groundling.towers.students import NewWords, OwnWords, SentenceMap, own_reader, pretrained_student, reader
 from groundling.towers.taught import TaughtTower
 from groundling.translation.parallel import translation_rows
@@ -79,10 +82,9 @@ class Clseave(System):
     Settings: ClassVar = ClseaveSettings
     settings: ClseaveSettings
 
-    def __init__(self, settings: AnySettings) -> None:
+    def __init__(self, settings: AnySettings, teacher: System | None = None) -> None:
         super().__init__(settings)
-        self.teacher: System | None = None  # known from the earlier run, or from the tokeniser of a saved one
-        self._earlier: Earlier | None = None
+        self.teacher = teacher  # None until it is known which run a recipe starts from
 
     @property
     def similarity(self) -> str:
@@ -93,28 +95,37 @@ class Clseave(System):
         return "retrieval" if self.teacher is None else self.teacher.task
 
     @property
-    def needs_before(self) -> bool:
+    def validation(self) -> Validation:
+        return "agreement"
+
+    @property
+    def needs_start(self) -> bool:
         return True
+
+    def taught_by(self, teacher: System) -> System:
+        return type(self)(self.settings, teacher)
+
+    def resolved(self, saved: Mapping[str, Any]) -> System:
+        from groundling import systems  # which knows this file
+
+        return self.taught_by(systems.make(saved["about"]).resolved(saved["teacher"]))
 
     def features_in(self, weights: Mapping[str, Tensor]) -> int:
         return super().features_in(weights) if self.teacher is None else self.teacher.features_in(weights)
 
     # --- what it learns from
 
-    def follow(self, earlier: Earlier) -> None:
-        if not earlier.languages:
-            raise UserError("before: the languages of the teacher are not known; finish its training first")
-        self._earlier, self.teacher = earlier, earlier.system
-
-    def material(self, dataset: Dataset) -> Dataset:
+    def material(self, dataset: Dataset, start: Start | None) -> Dataset:
         """Sentences of new languages with known ones that mean the same, in the place of captions and pictures."""
-        if self._earlier is None:
-            return dataset  # before the teacher is there, nobody knows which languages are new
-        own, knows = self.settings, list(self._earlier.languages)
+        if start is None:  # before the teacher is there, nobody knows which languages are new
+            return super().material(dataset, start)
+        if not start.languages:
+            raise UserError("before: the languages of the teacher are not known; finish its training first")
+        own, knows = self.settings, list(start.languages)
         if own.pairs is not None and not own.pairs.startswith("corpus:"):
             if own.language is None:
                 raise UserError("system.language: which language are the new sentences of system.pairs in?")
-            self._check_new([own.language])
+            self._check_new([own.language], knows)
             path = Path(own.pairs).expanduser()
             pairs = sentence_pairs.read(path, own.language, own.known, knows)
             if own.fingerprint not in (None, sentence_pairs.fingerprint(path)):
@@ -125,12 +136,12 @@ class Clseave(System):
         else:
             corpus, whole = dataset.corpus, dataset.corpus if dataset.whole is None else dataset.whole
         if self.task == "entailment":
-            corpus, whole = _statements(corpus), _statements(whole)
+            corpus, whole = corpus.judged(), whole.judged()
         present = corpus.all_languages()
         if own.language is not None and own.language not in present:
             raise UserError(f'corpus {corpus.name} has nothing in "{own.language}" (there is: {", ".join(present)})')
         new = [own.language] if own.language is not None else [code for code in present if code not in knows]
-        self._check_new(new)
+        self._check_new(new, knows)
         known = [own.known] if own.known is not None else [code for code in knows if code not in new]
         if self.task == "entailment":
             shared = whole.keep_pictures(np.isin(whole.pictures, corpus.pictures))
@@ -145,14 +156,13 @@ class Clseave(System):
             )
         return _unseen(dataset, sentence_pairs.as_corpus(corpus.name, meanings))
 
-    def _check_new(self, new: list[str]) -> None:
-        assert self._earlier is not None  # noqa: S101 (for the type checker: looked at before)
+    def _check_new(self, new: list[str], knows: list[str]) -> None:
         if not new:
             raise UserError(
-                f"the teacher knows every language of the corpus ({', '.join(self._earlier.languages)}); name the one "
-                "to learn in system.language"
+                f"the teacher knows every language of the corpus ({', '.join(knows)}); name the one to learn in "
+                "system.language"
             )
-        old = [code for code in new if code in self._earlier.languages]
+        old = [code for code in new if code in knows]
         if old and not self.settings.again:
             raise UserError(
                 f'the teacher knows "{old[0]}" already; to have a student read it instead, say --again (system.again)'
@@ -160,11 +170,16 @@ class Clseave(System):
         if self.settings.student == "use" and (strange := [code for code in new if code not in LANGUAGES]):
             raise UserError(f'student use does not know "{strange[0]}", only {", ".join(LANGUAGES)}')
 
+    def check(self, context: Context) -> None:
+        """Nothing before the teacher is there."""
+        if context.start is not None:
+            super().check(context)
+
     # --- what it is made of
 
-    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
-        assert self._earlier is not None  # noqa: S101 (a training follows its teacher first)
-        new = self._new(corpus.all_languages())
+    def tokeniser(self, context: Context) -> Tokeniser:
+        start, corpus, settings = _teacher(context), context.train.corpus, context.recipe.text
+        new = self._new(corpus.all_languages(), start)
         said = corpus.only(new)
         texts, languages = said.texts, said.languages.tolist()
         student: Tokeniser
@@ -176,30 +191,30 @@ class Clseave(System):
             student = HubTokeniser.build(self.settings.student.removeprefix("hub:"), settings)
         else:
             student = WordTokeniser.build(texts, languages, settings)
-        teacher = self._earlier.system
+        teacher = start.system
         about = {"name": teacher.name, **teacher.settings.model_dump(exclude_defaults=True)}
-        return TaughtTokeniser(self._earlier.tokeniser, student, tuple(new), tuple(self._earlier.languages), about)
+        return TaughtTokeniser(start.tokeniser, student, tuple(new), tuple(start.languages), about)
 
-    def _new(self, languages: list[str]) -> list[str]:
+    def _new(self, languages: list[str], start: Start) -> list[str]:
         """Those of its material that the student reads."""
-        assert self._earlier is not None  # noqa: S101 (a training follows its teacher first)
         if self.settings.language is not None:
             return [self.settings.language]
-        return sorted(code for code in languages if code not in self._earlier.languages)
+        return sorted(code for code in languages if code not in start.languages)
 
     def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        from groundling import systems  # which knows this file
-
-        self.teacher = systems.make(saved["about"])
+        assert self.teacher is not None  # noqa: S101 (resolved)
         teacher = self.teacher.load_tokeniser(saved["teacher"])
         student = _KINDS[saved["student"]["kind"]].from_json(saved["student"])
         return TaughtTokeniser(teacher, student, tuple(saved["languages"]), tuple(saved["known"]), saved["about"])
 
+    def features(self, context: Context) -> int:
+        """There are no pictures here: the teacher has seen some."""
+        start = _teacher(context)
+        return start.system.features_in(start.towers.state_dict())
+
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
         taught = cast(TaughtTokeniser, tokeniser)
-        assert self.teacher is not None  # noqa: S101 (known with the tokeniser)
-        if self._earlier is not None:  # there are no pictures here: the teacher has seen some
-            features = self.teacher.features_in(self._earlier.towers.state_dict())
+        assert self.teacher is not None  # noqa: S101 (resolved)
         towers = self.teacher.towers(taught.teacher, features).requires_grad_(False)
         if isinstance(towers, JudgingTowers):
             towers.frozen = ()  # which part learns is said here: the student
@@ -223,11 +238,11 @@ class Clseave(System):
             return CharacterTower(spelled, sentence)
         return OwnWords(tokeniser.size, sentence, words, own.dropout)
 
-    def begin(self, towers: Towers, tokeniser: Tokeniser, earlier: Earlier) -> None:
+    def warm_start(self, towers: Towers, tokeniser: Tokeniser, context: Context, start: Start) -> None:
         """The teacher as it is, all of it; and its reader, where the student has one like it."""
         text = cast(TaughtTower, towers.text)
-        text.teacher.load_state_dict(earlier.towers.text.state_dict())
-        for name, part in earlier.towers.named_children():
+        text.teacher.load_state_dict(start.towers.text.state_dict())
+        for name, part in start.towers.named_children():
             if name != "text":
                 towers.get_submodule(name).load_state_dict(part.state_dict())
         sentence, example = getattr(text.student, "sentence", None), reader(text.teacher)
@@ -236,19 +251,27 @@ class Clseave(System):
 
     # --- how it learns
 
-    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
-        if self._earlier is None:  # only asked whether there are captions
-            return LanguageSampler(data, training.batch_size, training.seed, [data.codes], 0.0, training.length_pool)
-        new = self._new(list(data.codes))
+    def sampler(self, context: Context, data: TrainingData) -> Sampler:
+        training, new = context.recipe.training, self._new(list(data.codes), _teacher(context))
         return TranslationSampler(data, new, training.batch_size, training.seed, training.length_pool)
 
-    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
-        text, (captions, partners) = cast(TaughtTower, towers.text), batch.rows
-        with torch.no_grad():
-            said = text.known(*data.captions(partners, batch.longest))
-        again = text.taught(*data.captions(captions, batch.longest))
-        with torch.autocast(again.device.type, enabled=False):
-            return unexplained(again.float(), said.float())
+    def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
+        return sentence_loss
+
+
+def sentence_loss(towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+    """Of sentences in new languages, then of known ones that mean the same."""
+    text, (captions, partners) = cast(TaughtTower, towers.text), batch.rows
+    with torch.no_grad():
+        said = text.known(*data.captions(partners, batch.longest))
+    again = text.taught(*data.captions(captions, batch.longest))
+    with torch.autocast(again.device.type, enabled=False):
+        return unexplained(again.float(), said.float())
+
+
+def _teacher(context: Context) -> Start:
+    assert context.start is not None  # noqa: S101 (a recipe without one is refused)
+    return context.start
 
 
 _KINDS: dict[str, Any] = {
@@ -271,10 +294,6 @@ def _captions(corpus: Corpus, known: list[str], new: str) -> list[Meaning]:
         name, split = str(corpus.pictures[corpus.owners[row]]), str(corpus.splits[corpus.owners[row]])
         meanings.append(sentence_pairs.meaning(name, split, said, (new, [corpus.texts[row]])))
     return meanings
-
-
-def _statements(corpus: Corpus) -> Corpus:
-    return corpus.judged()
 
 
 def _unseen(dataset: Dataset, corpus: Corpus) -> Dataset:

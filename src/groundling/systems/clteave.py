@@ -11,29 +11,28 @@ no word: it is never learned, and the paper finds chance, 33.3%. Here the state 
 pair, too (`sentence`); with 0 it is as published.
 """
 
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, cast
 
 import torch
 from pydantic import Field, NonNegativeInt, field_validator
 from torch import Tensor, nn
 
-from groundling.batches import DeviceBatch, Sampler, TrainingData
+from groundling.batches import DeviceBatch, TrainingData
 from groundling.batches.links import Find, Links
 from groundling.batches.translations import TranslationSampler
-from groundling.corpus import Corpus
 from groundling.errors import UserError
+from groundling.objectives.contextual_word_pairs import ContextualPairs
+from groundling.objectives.counted_word_pairs import CountedPairs
 from groundling.objectives.distillation import unexplained
 from groundling.objectives.token_alignment import unexplained_tokens
-from groundling.settings import Settings as AnySettings
-from groundling.settings import TextSettings, TrainingSettings
-from groundling.systems.base import Towers
 from groundling.systems.clseave import Clseave, ClseaveSettings, _dimensions
-from groundling.systems.contextual import ContextualPairs
-from groundling.systems.word_pairs import CountedPairs
+from groundling.systems.plan import Context, Plan
 from groundling.text import Tokeniser
 from groundling.text.hub import HubTokeniser
 from groundling.text.taught import TaughtTokeniser
 from groundling.towers.autoencoder import Autoencoder
+from groundling.towers.pair import Towers
 from groundling.towers.pooled import PooledTower
 from groundling.towers.students import ProjectedSentence, reader
 from groundling.towers.taught import TaughtTower
@@ -84,17 +83,7 @@ class Clteave(Clseave):
     Settings: ClassVar = ClteaveSettings
     settings: ClteaveSettings
 
-    def __init__(self, settings: AnySettings) -> None:
-        super().__init__(settings)
-        self.links: Links | None = None  # known when training begins
-        self._said: tuple[Corpus, TaughtTokeniser] | None = None
-
     # --- what it is made of
-
-    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
-        tokeniser = cast(TaughtTokeniser, super().tokeniser(corpus, settings))
-        self._said = corpus, tokeniser
-        return tokeniser
 
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
         towers = super().towers(tokeniser, features)
@@ -123,27 +112,39 @@ class Clteave(Clseave):
 
     # --- how it learns
 
-    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
-        sampler = super().sampler(data, training)
-        if isinstance(sampler, TranslationSampler):
-            assert self._said is not None  # noqa: S101 (the tokeniser comes first)
-            corpus, tokeniser = self._said
-            own, pairs = self.settings, sampler.pairs
-            find: Find
-            if own.aligner == "counts":
-                find = CountedPairs(data, pairs, tokeniser, own.threshold or COUNTED)
-            else:
-                name, codes = own.aligner.removeprefix("hub:"), corpus.languages.tolist()
-                find = ContextualPairs(
-                    name, corpus.texts, codes, tokeniser, own.threshold or CONTEXTUAL, data.ids.device
-                )
-            self.links = Links(data, pairs, find)
-            if not self.links.mean:
-                raise UserError("system.threshold: no words of any pair of sentences are aligned; lower it")
-        return sampler
+    def setup(self, context: Context) -> Plan:
+        """Which words translate each other is found before the first step."""
+        plan = super().setup(context)
+        own, corpus, data = self.settings, context.train.corpus, plan.data
+        tokeniser, pairs = cast(TaughtTokeniser, plan.tokeniser), cast(TranslationSampler, plan.stage.sampler).pairs
+        find: Find
+        if own.aligner == "counts":
+            find = CountedPairs(data, pairs, tokeniser, own.threshold or COUNTED)
+        else:
+            name, codes = own.aligner.removeprefix("hub:"), corpus.languages.tolist()
+            find = ContextualPairs(name, corpus.texts, codes, tokeniser, own.threshold or CONTEXTUAL, data.ids.device)
+        links = Links(data, pairs, find)
+        if not links.mean:
+            raise UserError("system.threshold: no words of any pair of sentences are aligned; lower it")
+        loss = WordLoss(links, own.sentence, own.autoencoder_steps)
+        return replace(plan, stage=replace(plan.stage, loss=loss))
 
-    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
-        assert self.links is not None  # noqa: S101 (a sampler drew the batch)
+
+@dataclass(frozen=True)
+class WordLoss:
+    """Of sentences in new languages, then of known ones that mean the same.
+
+    Attributes:
+        links: which words of two sentences translate each other.
+        sentence: the weight of the state that the sentence is read from.
+        autoencoder_steps: first steps in which only the autoencoder learns.
+    """
+
+    links: Links
+    sentence: float
+    autoencoder_steps: int
+
+    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
         text, (captions, partners) = cast(WordByWordTaughtTower, towers.text), batch.rows
         with torch.no_grad():
             known, meant = text.known_states(*data.captions(partners, batch.longest))
@@ -152,11 +153,11 @@ class Clteave(Clseave):
         pairs = self.links.matrix(captions, partners, batch.longest)
         with torch.autocast(taught.device.type, enabled=False):
             loss = unexplained_tokens(taught.float(), known.float(), pairs)
-            if self.settings.sentence:
-                loss = loss + self.settings.sentence * unexplained(said.float(), meant.float())
-        if not (self.settings.autoencoder_steps and isinstance(text.student, BorrowedPooling)):
+            if self.sentence:
+                loss = loss + self.sentence * unexplained(said.float(), meant.float())
+        if not (self.autoencoder_steps and isinstance(text.student, BorrowedPooling)):
             return loss
-        alone = (batch.step < self.settings.autoencoder_steps).float()
+        alone = (batch.step < self.autoencoder_steps).float()
         return alone * text.student.reconstruction(text.for_student(entries), lengths) + (1 - alone) * loss
 
 

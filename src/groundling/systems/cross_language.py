@@ -8,14 +8,14 @@ Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embed
 
 from typing import Literal
 
-import torch
 from pydantic import Field, PositiveFloat, PositiveInt
-from torch import Tensor
 
-from groundling.batches import BaseLanguageSampler, DeviceBatch, LanguageSampler, Sampler, TrainingData
-from groundling.objectives import hardening_hinges
-from groundling.settings import Settings, TrainingSettings
-from groundling.systems.base import System, Towers
+from groundling.batches import BaseLanguageSampler, LanguageSampler, Sampler, TrainingData
+from groundling.batches.stage import Loss
+from groundling.objectives.hardening import HardeningLoss
+from groundling.settings import Settings
+from groundling.systems.base import System
+from groundling.systems.plan import Context
 
 
 class CrossLanguageSettings(Settings):
@@ -53,7 +53,8 @@ class CrossLanguage(System):
 
     settings: CrossLanguageSettings
 
-    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
+    def sampler(self, context: Context, data: TrainingData) -> Sampler:
+        training = context.recipe.training
         own, size, seed, pool = self.settings, training.batch_size, training.seed, training.length_pool
         if own.sampling == "base":
             return BaseLanguageSampler(data, size, seed, own.base, pool, own.every_other)
@@ -61,40 +62,7 @@ class CrossLanguage(System):
         each = [[code] for code in data.codes]
         return LanguageSampler(data, size, seed, each, pairs, pool, pairs_after=own.caption_pairs_after)
 
-    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
-        """Of the kinds "picture" (captions, pictures), "caption" (two captions) and "base" (both, one after another).
-
-        All captions of a step go through the tower together: batch normalisation sees every language at once, as the
-        statistics it keeps for later do.
-        """
-        own, pictured, age = self.settings, batch.kind != "caption", self.age(data, batch)
-        captions = torch.cat([batch.rows[:1], batch.rows[2:]]) if pictured else batch.rows
-        vectors = towers.text(*data.captions(captions.flatten(), batch.longest)).chunk(len(captions))
-        pictures = towers.picture(data.features[batch.rows[1]]) if pictured else None
-        with torch.autocast(vectors[0].device.type, enabled=False):  # in bf16 scores within .004 are one
-            losses = []
-            if pictures is not None:
-                spared = self.spared(data, captions[0], captions[0])  # column j: the picture of caption j
-                scores = vectors[0] @ pictures.T
-                losses.append(hardening_hinges(scores, age, own.hard_rate, own.margin, spared))
-                captions, vectors = captions[1:], vectors[1:]
-            for place in range(0, len(vectors), 2):
-                spared = self.spared(data, captions[place], captions[place + 1])
-                scores = vectors[place] @ vectors[place + 1].T
-                losses.append(hardening_hinges(scores, age, own.pair_hard_rate, own.margin, spared))
-            return torch.stack(losses).sum()
-
-    def age(self, data: TrainingData, batch: DeviceBatch) -> Tensor:
-        """Steps of training, by which the loss turns hard.
-
-        As published every step has the base language in it. Where languages take turns each has had its share of the
-        steps only, and pairs none before they start; counted like the others' they would be asked for the hardest pair
-        before they have learned any, and stay at twice the margin per caption for good (measured on F8K-7).
-        """
-        if self.settings.sampling == "base":
-            return batch.step
-        start = self.settings.caption_pairs_after if batch.kind == "caption" else 0
-        return (batch.step - start).clamp(min=0) / len(data.codes)
-
-    def spared(self, data: TrainingData, captions: Tensor, others: Tensor) -> Tensor | None:
-        return data.alike(captions, others) if self.settings.spare_positives else None
+    def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
+        own = self.settings
+        turns = None if own.sampling == "base" else (len(data.codes), own.caption_pairs_after)
+        return HardeningLoss(own.margin, own.hard_rate, own.pair_hard_rate, turns, own.spare_positives)

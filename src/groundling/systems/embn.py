@@ -1,15 +1,16 @@
 """EmbN: the embedding network of one language.
 
-Wang, Li, Huang and Lazebnik 2018, with the changes of Kim et al. 2020; the row "EmbN" of Burns et al. 2020 (seed 001).
-Its loss is in `embedding_network`.
+Wang, Li, Huang and Lazebnik 2018 (arXiv:1704.03470), with the changes of Kim et al. 2020; the row "EmbN" of Burns et
+al. 2020 (arXiv:2004.04312). Its loss is in `objectives.two_branch`.
 """
 
 from typing import ClassVar, Literal
 
 from groundling.batches import Sampler, TrainingData
 from groundling.errors import UserError
-from groundling.settings import TrainingSettings
-from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
+from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings, Vocabulary
+from groundling.systems.own_words import OwnWords
+from groundling.systems.plan import Context
 
 
 class EmbNSettings(EmbeddingNetworkSettings):
@@ -22,10 +23,14 @@ class EmbN(EmbeddingNetwork):
     Settings: ClassVar = EmbNSettings
     settings: EmbNSettings
 
-    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return OwnWords(self.settings)
+
+    def sampler(self, context: Context, data: TrainingData) -> Sampler:
         if len(data.codes) > 1:
             raise UserError(
                 f"system embn learns one language, and there are {', '.join(data.codes)}: "
                 "choose one with corpus.languages, or use system par_embn or mule"
             )
-        return super().sampler(data, training)
+        return super().sampler(context, data)

@@ -1,13 +1,16 @@
 """HEM: frequent words have a vector of their own, all others share latent tokens across languages.
 
-The hybrid embedding model of SMALR (Burns et al. 2020; seed 001, section 3.1), with the losses of MULE. See `hybrid`.
+The hybrid embedding model of SMALR (Burns et al. 2020, arXiv:2004.04312, section 3.1), with the losses of MULE. See
+`hybrid_words`.
 """
 
 from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
-from groundling.systems.hybrid import Hybrid, HybridSettings
+from groundling.objectives.language_alignment import AlignmentSettings
+from groundling.systems.embedding_network import EmbeddingNetwork, Vocabulary
+from groundling.systems.hybrid_words import HybridSettings, HybridVocabulary
 
 
 class HEMSettings(HybridSettings):
@@ -18,16 +21,16 @@ class HEMSettings(HybridSettings):
     own_dimensions: PositiveInt = Field(50, description="of these vectors, by principal components")
 
 
-class HEM(Hybrid):
+class HEM(EmbeddingNetwork):
     name = "hem"
     paper = "Burns et al. 2020 (HEM)"
     Settings: ClassVar = HEMSettings
     settings: HEMSettings
 
     @property
-    def own_words(self) -> int:
-        return self.settings.own_words
+    def vocabulary(self) -> Vocabulary:
+        return HybridVocabulary(self.settings, self.settings.own_words, self.settings.own_dimensions)
 
     @property
-    def own_dimensions(self) -> int:
-        return self.settings.own_dimensions
+    def alignment(self) -> AlignmentSettings:
+        return self.settings

@@ -1,13 +1,15 @@
 """LA: every word of every language is one of the latent tokens that all languages share; none has a vector of its own.
 
-The language-agnostic baseline of SMALR (Burns et al. 2020; seed 001, section 4). See `hybrid`.
+The language-agnostic baseline of SMALR (Burns et al. 2020, arXiv:2004.04312, section 4). See `hybrid_words`.
 """
 
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from groundling.systems.hybrid import Hybrid, HybridSettings
+from groundling.objectives.language_alignment import AlignmentSettings
+from groundling.systems.embedding_network import EmbeddingNetwork, Vocabulary
+from groundling.systems.hybrid_words import HybridSettings, HybridVocabulary
 
 
 class LASettings(HybridSettings):
@@ -17,16 +19,16 @@ class LASettings(HybridSettings):
     )
 
 
-class LA(Hybrid):
+class LA(EmbeddingNetwork):
     name = "la"
     paper = "Burns et al. 2020 (Language-Agnostic)"
     Settings: ClassVar = LASettings
     settings: LASettings
 
     @property
-    def own_words(self) -> int:
-        return 0
+    def vocabulary(self) -> Vocabulary:
+        return HybridVocabulary(self.settings, 0, self.settings.universal_dimensions)
 
     @property
-    def own_dimensions(self) -> int:
-        return self.settings.universal_dimensions
+    def alignment(self) -> AlignmentSettings:
+        return self.settings

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from groundling.batches import LanguageSampler, Sampler, TrainingData
-from groundling.settings import TrainingSettings
+from groundling.systems.plan import Context
 from groundling.systems.vse import VSE, VSESettings
 
 
@@ -35,7 +35,8 @@ class Lessons(VSE):
     Settings: ClassVar = LessonsSettings
     settings: LessonsSettings
 
-    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
+    def sampler(self, context: Context, data: TrainingData) -> Sampler:
+        training = context.recipe.training
         each = [[code] for code in data.codes]
         pairs, after = self.settings.caption_pairs, self.settings.caption_pairs_after
         return LanguageSampler(

@@ -5,17 +5,16 @@ characters side by side, through a few layers to 300 dimensions; a bidirectional
 batches are in `cross_language`.
 """
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
-from groundling.corpus import Corpus
-from groundling.settings import TextSettings
-from groundling.systems.base import Towers
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
+from groundling.systems.plan import Context
 from groundling.text import CharacterTokeniser, Tokeniser
 from groundling.towers.bidirectional import BidirectionalSentence
 from groundling.towers.characters import CharacterTower, LayeredWords, RecurrentWords
+from groundling.towers.pair import Towers
 from groundling.towers.picture import PictureTower
 
 
@@ -39,12 +38,12 @@ class LIWE(CrossLanguage):
     Settings: ClassVar = LIWESettings
     settings: LIWESettings
 
-    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
-        return CharacterTokeniser.build(
-            corpus.texts, corpus.languages.tolist(), settings, self.settings.longest_word, self.settings.boundaries
-        )
+    def tokeniser(self, context: Context) -> Tokeniser:
+        corpus = context.train.corpus
+        own, languages = self.settings, corpus.languages.tolist()
+        return CharacterTokeniser.build(corpus.texts, languages, context.recipe.text, own.longest_word, own.boundaries)
 
-    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return CharacterTokeniser.from_json(saved)
 
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:

@@ -1,12 +1,14 @@
 """PAR. EmbN: an embedding network with a text branch for each language.
 
-After Gella et al. 2017, as compared with by Kim et al. 2020; the row "PAR. EmbN" of Burns et al. 2020 (seed 001).
-Captions of one picture are kept together across languages; there is no universal embedding to align, and no adversary.
+After Gella et al. 2017 (arXiv:1707.07601), as compared with by Kim et al. 2020; the row "PAR. EmbN" of Burns et al.
+2020 (arXiv:2004.04312). Captions of one picture are kept together across languages; there is no universal embedding to
+align, and no adversary.
 """
 
 from typing import ClassVar, Literal
 
-from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
+from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings, Vocabulary
+from groundling.systems.own_words import OwnWords
 from groundling.text.by_language import LanguageTokeniser
 from groundling.towers.hybrid import HybridWords
 from groundling.towers.universal import ParallelTower
@@ -21,6 +23,10 @@ class ParEmbN(EmbeddingNetwork):
     paper = "Gella et al. 2017; Kim et al. 2020 (PAR. EmbN)"
     Settings: ClassVar = ParEmbNSettings
     settings: ParEmbNSettings
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return OwnWords(self.settings)
 
     def text_tower(self, words: HybridWords) -> ParallelTower:
         return ParallelTower(words, words.width, self.settings.state_dimensions, self.settings.dimensions)

@@ -1,7 +1,8 @@
 """The picture as the pivot between languages.
 
-Gella, Sennrich, Keller and Lapata 2017, "Image pivoting for learning multilingual multimodal representations": each
-step takes pictures with one caption in every language and adds up the ranking losses of the languages,
+Gella, Sennrich, Keller and Lapata 2017, "Image pivoting for learning multilingual multimodal representations"
+(arXiv:1707.07601): each step takes pictures with one caption in every language and adds up the ranking losses of the
+languages,
 
     L = Σ_l Σ_(i, c) Σ_c' [α − s(i, c) + s(i, c')]₊ + Σ_i' [α − s(i, c) + s(i', c)]₊,
 
@@ -11,12 +12,10 @@ with the cosine for s (their Pivot-Sym) or the order score (Pivot-Asym: `similar
 
 from typing import ClassVar, Literal
 
-import torch
-from torch import Tensor
-
-from groundling.batches import DeviceBatch, PivotSampler, Sampler, TrainingData
-from groundling.settings import TrainingSettings
-from groundling.systems.base import Towers
+from groundling.batches import PivotSampler, Sampler, TrainingData
+from groundling.batches.stage import Loss
+from groundling.objectives.pivot import PivotLoss
+from groundling.systems.plan import Context
 from groundling.systems.vse import VSE, VSESettings
 
 
@@ -31,21 +30,9 @@ class Pivot(VSE):
     Settings: ClassVar = PivotSettings
     settings: PivotSettings
 
-    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
+    def sampler(self, context: Context, data: TrainingData) -> Sampler:
+        training = context.recipe.training
         return PivotSampler(data, training.batch_size, training.seed, training.length_pool)
 
-    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
-        pictures, captions = batch.rows[0], batch.rows[1:]  # [n] and [languages, n]
-        seen = towers.picture(data.features[pictures])
-        # The captions of all languages in one pass through the tower.
-        said = towers.text(*data.captions(captions.flatten(), batch.longest)).chunk(len(captions))
-        return torch.stack(self.losses(data, pictures, captions, seen, said)).sum()
-
-    def losses(
-        self, data: TrainingData, pictures: Tensor, captions: Tensor, seen: Tensor, said: tuple[Tensor, ...]
-    ) -> list[Tensor]:
-        """What is added up: the rows of pictures and captions, and the vectors of both, say of which pairs."""
-        return [
-            self.ranking(data, "picture", rows, pictures, vectors, seen)
-            for rows, vectors in zip(captions, said, strict=True)
-        ]
+    def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
+        return PivotLoss(self.ranking())

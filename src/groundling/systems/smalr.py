@@ -1,7 +1,7 @@
 """SMALR: HEM's words, MULE's losses, and masked cross-language modelling.
 
 Burns, Kim, Wijaya, Saenko and Plummer 2020, "Learning to scale multilingual representations for vision-language tasks"
-(seed 001, equation 4):
+(arXiv:2004.04312, equation 4):
 
     L = L_mm + 1e-4·L_mask + 1e-6·L_adv + 5e-2·L_nc,
 
@@ -9,18 +9,23 @@ where masked sentences look for their pictures, too: L_mm is counted for them on
 (CLC) comes after training: `groundling evaluate --consistency`.
 """
 
+from dataclasses import dataclass
 from typing import ClassVar, Literal, cast
 
 import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from groundling.batches import DeviceBatch, TrainingData
+from groundling.batches import DeviceBatch, Sampler, TrainingData
+from groundling.batches.stage import Loss
+from groundling.objectives.language_alignment import AlignedLoss, AlignmentSettings
 from groundling.objectives.masked import completion, masked_words
-from groundling.systems.aligned import AlignedTowers
-from groundling.systems.base import Towers
-from groundling.systems.hem import HEM, HEMSettings
+from groundling.systems.embedding_network import EmbeddingNetwork, Vocabulary
+from groundling.systems.hem import HEMSettings
+from groundling.systems.hybrid_words import HybridVocabulary
+from groundling.systems.plan import Context
 from groundling.text.by_language import LanguageTokeniser
+from groundling.towers.pair import Towers
 from groundling.towers.universal import UniversalTower
 
 
@@ -31,52 +36,71 @@ class SMALRSettings(HEMSettings):
     masked_matching: float = Field(1.0, ge=0, description="of masked captions finding their pictures, and back")
 
 
-class SMALRTowers(AlignedTowers):
-    """With the [MASK], and the layers that complete masked captions: of means of words, and of sentence vectors."""
-
-    def __init__(self, towers: Towers, universal: int, languages: int, dimensions: int) -> None:
-        super().__init__(towers, universal, languages)
-        self.mask = nn.Parameter(torch.zeros(universal))
-        self.complete_means = nn.Linear(2 * universal, 2 * universal)
-        self.complete_sentences = nn.Linear(2 * dimensions, 2 * dimensions)
-
-
-class SMALR(HEM):
+class SMALR(EmbeddingNetwork):
     name = "smalr"
     paper = "Burns et al. 2020 (SMALR)"
     Settings: ClassVar = SMALRSettings
     settings: SMALRSettings
 
-    def training_towers(self, towers: Towers, tokeniser: LanguageTokeniser) -> Towers:
-        own = self.settings
-        return SMALRTowers(towers, own.universal_dimensions, len(tokeniser.codes), own.dimensions)
+    @property
+    def vocabulary(self) -> Vocabulary:
+        return HybridVocabulary(self.settings, self.settings.own_words, self.settings.own_dimensions)
 
-    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+    @property
+    def alignment(self) -> AlignmentSettings:
+        return self.settings
+
+    def parts(self, tokeniser: LanguageTokeniser) -> dict[str, nn.Module | nn.Parameter]:
+        """Also the [MASK], and the layers that complete masked captions: of means of words, and of sentence vectors."""
+        universal, dimensions = self.settings.universal_dimensions, self.settings.dimensions
+        return {
+            **super().parts(tokeniser),
+            "mask": nn.Parameter(torch.zeros(universal)),
+            "complete_means": nn.Linear(2 * universal, 2 * universal),
+            "complete_sentences": nn.Linear(2 * dimensions, 2 * dimensions),
+        }
+
+    def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
+        own = self.settings
+        return SMALRLoss(self.aligned(sampler, context), own.mask, own.mask_weight, own.masked_matching)
+
+
+@dataclass(frozen=True)
+class SMALRLoss:
+    """MULE's losses, and those of captions of which some words are masked; weights as in the settings."""
+
+    aligned: AlignedLoss
+    mask: float
+    mask_weight: float
+    masked_matching: float
+
+    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
         """Of the kinds "align", what concerns universal embeddings alone, and "every", all losses."""
-        assert isinstance(towers, SMALRTowers)  # noqa: S101 (for the type checker)
-        own, text, n = self.settings, cast(UniversalTower, towers.text), batch.rows.shape[1]
-        ids, lengths, real = self.captions(data, batch)
+        grounded = self.aligned.grounded
+        text, n = cast(UniversalTower, towers.text), batch.rows.shape[1]
+        ids, lengths, real = grounded.captions(data, batch)
         words = text.words(ids, frozen=batch.kind == "align").float()
-        hidden = masked_words(lengths, batch.longest, own.mask)
+        hidden = masked_words(lengths, batch.longest, self.mask)
         there = torch.arange(batch.longest, device=lengths.device) < lengths[..., None]
         with torch.autocast(words.device.type, enabled=False):
             means, masked_means = means_of(words, torch.stack([there, there & ~hidden], dim=-2)).unbind(dim=-2)
             guess = self.guessing(masked_means, means, real, towers.complete_means)
-        total = self.alignment(towers, means, real, n, batch.step) + guess
+        total = self.aligned.alignment(towers, means, real, n, batch.step) + guess
         if batch.kind == "align":
             return total
         seen = towers.picture(data.features[batch.rows[0]])
-        both = torch.stack([words, torch.where(hidden[..., None], towers.mask, words)])
+        both = torch.stack([words, torch.where(hidden[..., None], cast(Tensor, towers.mask), words)])
         twice = tuple((end, 2 * count) for end, count in batch.stairs)
         vectors, masked = text.sentences(both, lengths.expand(2, *lengths.shape), twice)
         with torch.autocast(words.device.type, enabled=False):
             total = total + self.guessing(masked, vectors, real, towers.complete_sentences)
-            total = total + own.masked_matching * self.matching(seen, masked, real, batch.step)
-        return total + self.grounding(towers, seen, vectors, real, batch.step)
+            total = total + self.masked_matching * grounded.matching(seen, masked, real, batch.step)
+        return total + grounded.grounding(towers, seen, vectors, real, batch.step)
 
-    def guessing(self, masked: Tensor, whole: Tensor, real: Tensor, layer: nn.Linear) -> Tensor:
+    def guessing(self, masked: Tensor, whole: Tensor, real: Tensor, layer: Tensor | nn.Module) -> Tensor:
         """λ·L_mask of one way to see captions, [languages, captions, d]."""
-        return self.settings.mask_weight * completion(masked, whole, real, layer.weight, layer.bias)
+        linear = cast(nn.Linear, layer)
+        return self.mask_weight * completion(masked, whole, real, linear.weight, linear.bias)
 
 
 def means_of(words: Tensor, wanted: Tensor) -> Tensor:

@@ -29,13 +29,12 @@ from pydantic import Field, PositiveInt, model_validator
 from torch import Tensor
 
 from groundling.corpus import Corpus
-from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.settings import TextSettings
-from groundling.systems.base import Earlier, Towers
+from groundling.systems.plan import Context, Start
 from groundling.systems.vse import VSE, VSESettings
 from groundling.text import Tokeniser
 from groundling.towers.mapped import MappedTower
+from groundling.towers.pair import Towers
 from groundling.towers.picture import PictureTower
 from groundling.words import WordVectors
 from groundling.words.alignment import AlignSettings
@@ -101,30 +100,40 @@ class Translator(VSE):
     settings: TranslatorSettings
 
     @property
-    def needs_before(self) -> bool:
+    def needs_start(self) -> bool:
         return self.settings.start != "scratch"
 
-    def prepare(self, dataset: Dataset, text: TextSettings) -> None:
-        own, language = self.settings, _only_language(dataset.corpus.split("train"))
+    def check(self, context: Context) -> None:
+        super().check(context)
+        self._vectors(context)
+        self._dictionaries(context)
+
+    def _vectors(self, context: Context) -> WordVectors:
+        """Of all training captions of its language, whatever part of the corpus it learns from; kept between runs."""
+        own, dataset, text = self.settings, context.train, context.recipe.text
+        language = _only_language(dataset.corpus)
         whole = dataset.corpus if dataset.whole is None else dataset.whole
         file = own.vectors.get(language)
-        self._vectors: WordVectors = word_vectors(
-            whole, language, own.words, text.segmentation, None if file is None else find_file(file, dataset.data)
-        )
-        self._dictionaries: list[Path] | Literal["identical"] | None = None
+        found = None if file is None else find_file(file, context.data)
+        return word_vectors(whole, language, own.words, text.segmentation, found)
+
+    def _dictionaries(self, context: Context) -> list[Path] | Literal["identical"] | None:
+        own = self.settings
+        if own.dictionary is None:
+            return None
         if own.dictionary == "identical":
-            self._dictionaries = "identical"
-        elif own.dictionary is not None:
-            listed = [own.dictionary] if isinstance(own.dictionary, str) else own.dictionary
-            self._dictionaries = [find_file(name, dataset.data) for name in listed]
+            return "identical"
+        listed = [own.dictionary] if isinstance(own.dictionary, str) else own.dictionary
+        return [find_file(name, context.data) for name in listed]
 
-    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
-        own, languages = self.settings, corpus.languages.tolist()
+    def tokeniser(self, context: Context) -> Tokeniser:
+        own, corpus, text = self.settings, context.train.corpus, context.recipe.text
+        languages = corpus.languages.tolist()
         return VectorTokeniser.build(
-            self._vectors, corpus.texts, languages, settings, most=own.max_words, subwords=own.subwords
+            self._vectors(context), corpus.texts, languages, text, most=own.max_words, subwords=own.subwords
         )
 
-    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return VectorTokeniser.from_json(saved)
 
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
@@ -139,26 +148,27 @@ class Translator(VSE):
             cast(torch.nn.Module, parts[name]).requires_grad_(False)
         return towers
 
-    def begin(self, towers: Towers, tokeniser: Tokeniser, earlier: Earlier) -> None:
-        if not isinstance(earlier.system, Translator):
-            raise UserError(f"before: a run of system translator is needed, not of {earlier.system.name}")
-        theirs, ours = cast(MappedTower, earlier.towers.text), cast(MappedTower, towers.text)
+    def warm_start(self, towers: Towers, tokeniser: Tokeniser, context: Context, start: Start) -> None:
+        if not isinstance(start.system, Translator):
+            raise UserError(f"before: a run of system translator is needed, not of {start.system.name}")
+        theirs, ours = cast(MappedTower, start.towers.text), cast(MappedTower, towers.text)
         try:
             ours.sentence.load_state_dict(theirs.sentence.state_dict())
-            towers.picture.load_state_dict(earlier.towers.picture.state_dict())
+            towers.picture.load_state_dict(start.towers.picture.state_dict())
         except RuntimeError:
             raise UserError(
                 "before: its encoder or picture tower has another size; dimensions, word_dimensions and features must "
                 "be the same in both recipes"
             ) from None
+        dictionaries = self._dictionaries(context)
         if self.settings.start == "aligned":
-            known, new = cast(VectorTokeniser, earlier.tokeniser).words, cast(VectorTokeniser, tokeniser).words
-            assert ours.map is not None and self._dictionaries is not None  # noqa: S101 (checked with the settings)
+            known, new = cast(VectorTokeniser, start.tokeniser).words, cast(VectorTokeniser, tokeniser).words
+            assert ours.map is not None and dictionaries is not None  # noqa: S101 (checked with the settings)
             device = ours.words.weight.device
             with torch.no_grad():
                 target = WordVectors(known, theirs.spell(_each(known, theirs)).cpu().numpy())
                 source = WordVectors(new, ours.vectors(_each(new, ours)).cpu().numpy())
-                pairs = dictionary_pairs(self._dictionaries, source, target)
+                pairs = dictionary_pairs(dictionaries, source, target)
                 found = map_between(source, target, pairs, self.settings.alignment, device)
                 ours.map.weight.copy_(torch.from_numpy(found))
 

@@ -6,19 +6,20 @@ Kiros et al. 2014 (sum of hinges); VSE++, Faghri et al. 2018 (hardest negative);
 
 from typing import Any, ClassVar, Literal
 
-import torch
 from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 from torch import Tensor
 
-from groundling.batches import DeviceBatch, LanguageSampler, Sampler, TrainingData
-from groundling.corpus import Corpus
+from groundling.batches import LanguageSampler, Sampler, TrainingData
+from groundling.batches.stage import Loss
 from groundling.objectives import OBJECTIVES
-from groundling.settings import Settings, TextSettings, TrainingSettings
-from groundling.systems.base import System, Towers
+from groundling.objectives.ranking import RankingLoss
+from groundling.settings import Settings
+from groundling.systems.base import System
+from groundling.systems.plan import Context
 from groundling.text import Tokeniser, WordTokeniser
+from groundling.towers.pair import Towers
 from groundling.towers.picture import PictureTower
 from groundling.towers.recurrent import RecurrentTower
-from groundling.towers.similarity import caption_scores, picture_scores
 
 
 class VSESettings(Settings):
@@ -56,43 +57,29 @@ class VSE(System):
     def similarity(self) -> str:
         return self.settings.similarity
 
-    def tokeniser(self, corpus: Corpus, settings: TextSettings) -> Tokeniser:
-        return WordTokeniser.build(corpus.texts, corpus.languages.tolist(), settings)
+    def tokeniser(self, context: Context) -> Tokeniser:
+        corpus = context.train.corpus
+        return WordTokeniser.build(corpus.texts, corpus.languages.tolist(), context.recipe.text)
 
-    def load_tokeniser(self, saved: dict[str, object]) -> Tokeniser:
+    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return WordTokeniser.from_json(saved)
 
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
         text = RecurrentTower(tokeniser.size, self.settings.word_dimensions, self.settings.dimensions)
         return Towers(text, PictureTower(features, self.settings.dimensions))
 
-    def sampler(self, data: TrainingData, training: TrainingSettings) -> Sampler:
+    def sampler(self, context: Context, data: TrainingData) -> Sampler:
+        training = context.recipe.training
         return LanguageSampler(data, training.batch_size, training.seed, [data.codes], 0.0, training.length_pool)
 
-    def loss(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
-        captions, partners = batch.rows
-        if batch.kind == "picture":
-            left = towers.text(*data.captions(captions, batch.longest))
-            right = towers.picture(data.features[partners])
-        else:  # both captions of a pair in one pass through the tower
-            left, right = towers.text(*data.captions(batch.rows.flatten(), batch.longest)).chunk(2)
-        return self.ranking(data, batch.kind, captions, partners, left, right)
+    def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
+        return self.ranking()
 
-    def ranking(
-        self, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, left: Tensor, right: Tensor
-    ) -> Tensor:
-        """The loss of captions with their partners, given by rows and vectors [n, dimensions]; `kind` as of a batch."""
-        scores = picture_scores if kind == "picture" else caption_scores
-        with torch.autocast(left.device.type, enabled=False):  # in bf16 scores within .004 are one: recalls are lost
-            return self.objective(scores(self.similarity, left, right), self.spared(data, kind, captions, partners))
+    def ranking(self) -> RankingLoss:
+        own = self.settings
+        sharpness = own.temperature if own.objective == "contrastive" else own.margin
 
-    def objective(self, scores: Tensor, spared: Tensor | None) -> Tensor:
-        sharpness = self.settings.temperature if self.settings.objective == "contrastive" else self.settings.margin
-        return OBJECTIVES[self.settings.objective](scores, sharpness, spared)
+        def objective(scores: Tensor, positives: Tensor | None) -> Tensor:
+            return OBJECTIVES[own.objective](scores, sharpness, positives)
 
-    def spared(self, data: TrainingData, kind: str, captions: Tensor, partners: Tensor) -> Tensor | None:
-        """Pairs (row, column) that match in truth: of one picture, or with a caption that says the same."""
-        if not self.settings.spare_positives:
-            return None
-        # Against pictures, column j stands for the picture of caption j, so its text is caption j's text.
-        return data.alike(captions, captions if kind == "picture" else partners)
+        return RankingLoss(objective, self.similarity, own.spare_positives)

@@ -38,6 +38,10 @@ class Agreement:
     score: str
     targets: Tensor | None = field(default=None, init=False)
 
+    @property
+    def name(self) -> str:
+        return "agreement"
+
     @torch.inference_mode()
     def __call__(self, towers: Towers) -> Validated:
         was_training = towers.training

@@ -12,14 +12,14 @@ from groundling.model.trained import TrainedModel
 from groundling.run import Run
 
 
-def temperature_facts(run: Run, dataset: Dataset, judging: bool, before: Path | None, device: str) -> dict[str, Any]:
+def temperature_facts(run: Run, dev: Dataset, judging: bool, before: Path | None, device: str) -> dict[str, Any]:
     """For run.json of a run that judges and whose best weights are there; the dev split also stopped its training.
 
     A student who learned from sentences alone (`judging` is false) has the temperature of the teacher, whose head it
     speaks through: no label has told it anything, and none need to, for its vectors are those of the teacher or nearly.
     """
     if judging:
-        found = fitted_temperature(TrainedModel.load(run.folder, device), dataset)
+        found = fitted_temperature(TrainedModel.load(run.folder, device), dev)
         return {"temperature": found.value, "temperature_from": found.told_by}
     teacher = 1.0 if before is None else Run(before).temperature()
     return {"temperature": teacher, "temperature_from": "the teacher"}

@@ -1,7 +1,7 @@
 """A trained run made smaller: the same scores from only what retrieval needs."""
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import torch
 
@@ -11,9 +11,6 @@ from groundling.evaluation.parameters import count_model, totals
 from groundling.files import read_json, write_json
 from groundling.model.trained import TrainedModel
 from groundling.run import Run
-from groundling.systems.embedding_network import EmbeddingNetwork, text_of
-from groundling.towers.compact import fold_picture, fold_text
-from groundling.towers.two_layers import TwoLayerPictureTower
 from groundling.training.checkpoint import save_weights
 from groundling.training.facts import command
 
@@ -26,19 +23,16 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
     if out.exists() and (not out.is_dir() or any(not path.name.endswith(".part") for path in out.iterdir())):
         raise UserError(f"{out}: is there already; choose another folder")
     old = TrainedModel.load(folder, "cpu")
-    if not isinstance(old.system, EmbeddingNetwork):
-        families = [name for name, kind in systems.SYSTEMS.items() if issubclass(kind, EmbeddingNetwork)]
+    towers = old.system.folded(old.tokeniser, old.towers, old.features)
+    if towers is None:
+        families = [name for name, kind in systems.SYSTEMS.items() if kind.folds]
         raise UserError(
             f"{folder}: a model of system {old.system.name} has nothing to fold; {', '.join(families)} have"
         )
-    if old.system.settings.compact:
+    if old.recipe.system.get("compact"):
         raise UserError(f"{folder}: is compact already")
     recipe = old.recipe.model_copy(update={"system": {**old.recipe.system, "compact": True}})
-    system = systems.make(recipe.system)
-    towers = system.towers(old.tokeniser, old.features)
-    fold_text(text_of(old.towers), text_of(towers))
-    fold_picture(cast(TwoLayerPictureTower, old.towers.picture), cast(TwoLayerPictureTower, towers.picture))
-    new = TrainedModel(recipe, system, old.tokeniser, towers, torch.device("cpu"))
+    new = TrainedModel(recipe, systems.make(recipe.system), old.tokeniser, towers, torch.device("cpu"))
 
     source, run = Run(folder), Run(out)
     before, after = totals(count_model(old)), totals(parts := count_model(new))

@@ -12,30 +12,19 @@ import numpy as np
 import torch
 
 import groundling
-from groundling.batches import TrainingData
-from groundling.corpus import Corpus
+from groundling.devices import pick_precision
 from groundling.evaluation.parameters import count, totals
-from groundling.settings import Recipe
-from groundling.systems import System, Towers
-from groundling.text import Tokeniser
+from groundling.systems import Context, Plan
 from groundling.training.checkpoint import Progress
 
 
-def facts(
-    recipe: Recipe,
-    system: System,
-    towers: Towers,
-    corpus: Corpus,
-    data: TrainingData,
-    tokeniser: Tokeniser,
-    device: torch.device,
-    precision: str,
-    at: Progress,
-) -> dict[str, Any]:
+def facts(plan: Plan, context: Context, at: Progress) -> dict[str, Any]:
     """`parameters` are those that the model needs at test time; `parameters_by_part` add up to them."""
+    recipe, corpus, device = context.recipe, context.train.corpus, context.device
+    data, towers, tokeniser = plan.data, plan.towers, plan.tokeniser
     _, each = np.unique(data.languages, return_index=True)  # a caption in each language: they may have their own parts
     rows = torch.from_numpy(each).to(device)
-    pictures = torch.zeros(1, system.features_in(towers.state_dict()), device=device)
+    pictures = torch.zeros(1, plan.system.features_in(towers.state_dict()), device=device)
     parts = count(towers, *data.captions(rows, int(data.lengths[each].max())), pictures)
     sums = totals(parts)
     return {
@@ -54,7 +43,7 @@ def facts(
         "best_score": at.best_score,
         "seconds": round(at.seconds, 1),
         "device": device_name(device),
-        "precision": precision,
+        "precision": pick_precision(recipe.training.precision, device),
         "torch": torch.__version__,
         "groundling": groundling.__version__,
         "commit": commit(),

@@ -1,29 +1,29 @@
-"""The training loop: one for every system."""
+"""The training loop: one for every system, and for everything that a system has to learn before."""
 
 import math
 import time
 from pathlib import Path
+from typing import cast
 
 import torch
 
 from groundling import systems
-from groundling.batches import TrainingData
+from groundling.batches.stage import Stage
 from groundling.dataset import Dataset
 from groundling.devices import pick_device, pick_precision
 from groundling.errors import UserError
-from groundling.evaluation.unseen import trained_languages
 from groundling.files import read_json, write_json
-from groundling.model.trained import TrainedModel
 from groundling.progress import bar
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.training import checkpoint
 from groundling.training.calibrating import temperature_facts
+from groundling.training.contexts import load_start, make_context
 from groundling.training.facts import facts
-from groundling.training.metrics import Metrics
+from groundling.training.metrics import Metrics, NoMetrics
 from groundling.training.schedule import learning_rate
 from groundling.training.step import EagerStep, fastest, make_optimiser, set_learning_rate
-from groundling.training.validation import check_languages, classes_of, score_name, validation
+from groundling.training.validation import Validate, validation
 
 LOG_EVERY = 50
 
@@ -42,99 +42,98 @@ def train(
     A training that was killed goes on from its checkpoint with `resume` and ends, on a CPU, in the same weights as one
     that was not. A finished run is left as it is. `before` is the finished run that the recipe starts from.
     """
-    run, settings = Run(folder), recipe.training
+    run = Run(folder)
     if _already_there(run, recipe, resume):
         return run
     where = pick_device(device)
-    precision = pick_precision(settings.precision, where)
-    system = systems.of(recipe)
-    earlier = None if before is None else load_earlier(before, device)
-    if earlier is not None:
-        system.follow(earlier)
-    dataset = system.material(dataset)
-    judging = system.task == "entailment" and dataset.corpus.statements is not None
-    train_set, dev_set = dataset.split("train"), dataset.split("dev")
-    check_languages(train_set.corpus, dev_set.corpus, "statements" if judging else "captions")
+    start = None if before is None else load_start(before, device)
+    system = systems.of(recipe) if start is None else systems.of(recipe).taught_by(start.system)
+    goes_on = run.checkpoint_file.exists()
 
-    torch.manual_seed(settings.seed)
-    system.seed, system.device = settings.seed, where
-    system.prepare(dataset, recipe.text)
-    if run.checkpoint_file.exists():
-        tokeniser = system.resumed_tokeniser(train_set.corpus, recipe.text, read_json(run.tokeniser_file))
-    else:
-        tokeniser = system.tokeniser(train_set.corpus, recipe.text)
-    towers = system.towers(tokeniser, train_set.features.shape[1]).to(where)
-    classes = classes_of(train_set.corpus) if judging else None
-    data = TrainingData.build(train_set.corpus, train_set.features, tokeniser, where, classes)
-    validate = validation(system, dev_set, recipe, tokeniser, where, precision)
-    sampler = system.sampler(data, settings)
-    optimiser = make_optimiser(towers, settings, where)
-    at = checkpoint.Progress(sampler=sampler.state)
-    if run.checkpoint_file.exists():
-        at = checkpoint.load(run.checkpoint_file, towers, optimiser)
-        sampler.state = at.sampler
-    else:
-        if earlier is not None:
-            system.begin(towers, tokeniser, earlier)
+    def learn(stage: Stage) -> None:
+        """What a system has to learn before its towers can be made."""
         run.save_recipe(recipe)
-        write_json(run.tokeniser_file, tokeniser.to_json())
-        if dataset.unknown_backbone:
-            write_json(run.unknown_backbone_file, {"why": "the features came with the corpus"})
-    step = fastest(EagerStep(system, towers, data, optimiser, settings.clip, precision))
+        fit(run, stage, run.stage_checkpoint(stage.name), checkpoint_seconds)
 
-    epoch = max(1, len(data.lengths) // settings.batch_size)
+    saved = read_json(run.tokeniser_file) if goes_on else None
+    context = make_context(recipe, system, dataset, where, learn, start, saved)
+    torch.manual_seed(recipe.training.seed)
+    plan = system.setup(context)
+    validate = validation(plan, context)
+    if not goes_on:
+        run.save_recipe(recipe)
+        write_json(run.tokeniser_file, plan.tokeniser.to_json())
+        if context.train.unknown_backbone:
+            write_json(run.unknown_backbone_file, {"why": "the features came with the corpus"})
+
+    at = fit(run, plan.stage, run.checkpoint_file, checkpoint_seconds, recipe.name, validate)
+
+    told = facts(plan, context, at)
+    if system.task == "entailment":
+        told |= temperature_facts(run, context.dev, plan.validation == "entailment", before, device)
+    write_json(run.facts_file, {**told, "score": validate.name})
+    for file in (run.checkpoint_file, *run.folder.glob(run.stage_checkpoint("*").name)):
+        file.unlink(missing_ok=True)
+    return run
+
+
+def fit(
+    run: Run, stage: Stage, file: Path, checkpoint_seconds: float, name: str = "", validate: Validate | None = None
+) -> checkpoint.Progress:
+    """Take a stage to its end: from its beginning, or from the checkpoint in `file`.
+
+    With `validate` the best weights are kept in the run, and training stops early where they get no better.
+    """
+    module, sampler, settings = stage.module, stage.sampler, stage.settings
+    where = stage.data.features.device
+    optimiser = make_optimiser(module, settings, where)
+    at = checkpoint.Progress(sampler=sampler.state)
+    if file.exists():
+        at = checkpoint.load(file, module, optimiser)
+        sampler.state = at.sampler
+    step = fastest(EagerStep(stage, optimiser, pick_precision(settings.precision, where)))
+
+    epoch = max(1, len(stage.data.lengths) // settings.batch_size)
     every = epoch if settings.validate_every == "epoch" else settings.validate_every
     started, saved = time.monotonic() - at.seconds, time.monotonic()
     logged, total_loss = at.step, torch.zeros((), device=where)
     rate = 0.0
-    towers.train()
+    module.train()
     with (
-        bar(f"Training {recipe.name}", settings.maximum_steps, at.step) as progress,
-        Metrics(folder, at.step) as metrics,
+        bar(f"Training {name or stage.name}", settings.maximum_steps, at.step) as progress,
+        Metrics(run.folder, at.step) if validate else NoMetrics() as metrics,
     ):
         while at.step < settings.maximum_steps and at.without_gain < settings.patience:
             if rate != (rate := learning_rate(settings, at.step, sampler.epoch())):
                 set_learning_rate(optimiser, rate)
             total_loss += step(sampler.batch(at.step), at.step)
             at.step += 1
-            validating = at.step % every == 0 or at.step == settings.maximum_steps
+            ending = at.step % every == 0 or at.step == settings.maximum_steps
 
-            if at.step % LOG_EVERY == 0 or validating:
+            if at.step % LOG_EVERY == 0 or ending:
                 loss = float(total_loss) / (at.step - logged)
                 if not math.isfinite(loss):
-                    raise UserError(f"{folder}: the loss is {loss} at step {at.step}; lower training.learning_rate")
+                    raise UserError(f"{run.folder}: the loss is {loss} at step {at.step}; lower training.learning_rate")
                 metrics.write(at.step, loss=loss, epoch=sampler.epoch(), learning_rate=rate)
                 best = f"  best {at.best_score:.4g} at {at.best_step}" if at.best_step else ""
                 progress.advance(at.step - logged, f"loss {loss:.2f}{best}")
                 logged, total_loss = at.step, torch.zeros((), device=where)
 
-            if validating:
-                found = validate(towers)
+            if ending and validate is not None:
+                found = validate(cast(systems.Towers, module))
                 at.without_gain += 1
                 if found.score > at.best_score:
                     at.best_score, at.best_step, at.without_gain = found.score, at.step, 0
-                    checkpoint.save_weights(run.weights_file, towers)
+                    checkpoint.save_weights(run.weights_file, module)
                 metrics.write(at.step, validation=found.score, **found.also, languages=found.languages)
 
             if logged == at.step and time.monotonic() - saved >= checkpoint_seconds:
                 at.sampler, at.seconds = sampler.state, time.monotonic() - started
-                checkpoint.save(run.checkpoint_file, towers, optimiser, at)
+                checkpoint.save(file, module, optimiser, at)
                 saved = time.monotonic()
 
     at.seconds = time.monotonic() - started
-    told = facts(recipe, system, towers, train_set.corpus, data, tokeniser, where, precision, at)
-    if system.task == "entailment":
-        told |= temperature_facts(run, dataset, judging, before, device)
-    write_json(run.facts_file, {**told, "score": score_name(system, recipe)})
-    run.checkpoint_file.unlink(missing_ok=True)
-    return run
-
-
-def load_earlier(folder: Path, device: str) -> systems.Earlier:
-    """A finished run, for the training that starts from it."""
-    model = TrainedModel.load(folder, device)
-    languages = trained_languages(Run(folder), model)
-    return systems.Earlier(model.system, model.tokeniser, model.towers, tuple(languages))
+    return at
 
 
 def _already_there(run: Run, recipe: Recipe, resume: bool) -> bool:

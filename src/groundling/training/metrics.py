@@ -20,6 +20,19 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
+class NoMetrics:
+    """Writes nothing: for what is learned before the model."""
+
+    def write(self, step: int, **values: Any) -> None:
+        return None
+
+    def __enter__(self) -> "NoMetrics":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        return None
+
+
 class Metrics:
     """Appends rows to metrics.jsonl and the same numbers to TensorBoard.
 

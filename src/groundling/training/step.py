@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from groundling.batches import Batch, DeviceBatch, TrainingData
+from groundling.batches import Batch, DeviceBatch
+from groundling.batches.stage import Stage
 from groundling.devices import autocast
 from groundling.settings import TrainingSettings
-from groundling.systems import System, Towers
 
 Step = Callable[[Batch, int], Tensor]
 
@@ -16,18 +16,9 @@ Step = Callable[[Batch, int], Tensor]
 class EagerStep:
     """The plain step; runs anywhere."""
 
-    def __init__(
-        self,
-        system: System,
-        towers: Towers,
-        data: TrainingData,
-        optimiser: torch.optim.Optimizer,
-        clip: float,
-        precision: str,
-    ) -> None:
-        self.system, self.towers, self.data, self.optimiser = system, towers, data, optimiser
-        self.clip, self.precision = clip, precision
-        self.device = data.features.device
+    def __init__(self, stage: Stage, optimiser: torch.optim.Optimizer, precision: str) -> None:
+        self.stage, self.optimiser, self.precision = stage, optimiser, precision
+        self.device = stage.data.features.device
         self.step = torch.zeros((), device=self.device)
 
     def __call__(self, batch: Batch, step: int) -> Tensor:
@@ -40,10 +31,12 @@ class EagerStep:
         """From rows on the device to updated weights; gradients must be absent."""
         with autocast(self.device, self.precision):
             placed = DeviceBatch(batch.kind, rows, batch.longest, self.step, batch.stairs)
-            loss = self.system.loss(self.towers, self.data, placed)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.towers.parameters(), self.clip)
-        self.optimiser.step()
+            loss = self.stage.loss(self.stage.module, self.stage.data, placed)
+        if loss.requires_grad:  # a batch may have nothing to learn from
+            loss.backward()
+            if self.stage.settings.clip is not None:
+                torch.nn.utils.clip_grad_norm_(self.stage.module.parameters(), self.stage.settings.clip)
+            self.optimiser.step()
         return loss.detach()
 
 
@@ -96,14 +89,14 @@ class GraphStep:
         return graph, rows, loss
 
 
-def make_optimiser(towers: Towers, settings: TrainingSettings, device: torch.device) -> torch.optim.Optimizer:
+def make_optimiser(module: nn.Module, settings: TrainingSettings, device: torch.device) -> torch.optim.Optimizer:
     """Adam in one kernel; on a GPU its learning rate is a tensor, which a recorded step reads anew each time."""
     kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
     decay = settings.weight_decay
     if device.type == "cuda":
         rate = torch.tensor(settings.learning_rate, device=device)
-        return kind(towers.parameters(), lr=rate, weight_decay=decay, fused=True, capturable=True)
-    return kind(towers.parameters(), lr=settings.learning_rate, weight_decay=decay, fused=device.type == "cpu")
+        return kind(module.parameters(), lr=rate, weight_decay=decay, fused=True, capturable=True)
+    return kind(module.parameters(), lr=settings.learning_rate, weight_decay=decay, fused=device.type == "cpu")
 
 
 def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
@@ -116,4 +109,4 @@ def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
 
 def fastest(eager: EagerStep) -> Step:
     """The same step in the fastest form that its device has."""
-    return GraphStep(eager) if eager.device.type == "cuda" else eager
+    return GraphStep(eager) if eager.device.type == "cuda" and eager.stage.recordable else eager

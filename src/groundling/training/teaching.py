@@ -20,8 +20,8 @@ from groundling.evaluation.translation_retrieval import match_pairs
 from groundling.files import write_json
 from groundling.model.trained import TrainedModel
 from groundling.settings import CorpusSettings, Recipe, TrainingSettings, check
-from groundling.systems.clseave import Clseave
-from groundling.training.loop import load_earlier, train
+from groundling.training.contexts import load_start
+from groundling.training.loop import train
 
 RATE, ENCODER_RATE = 1e-3, 4e-5  # the learning rate of our own students, and the paper's for mBERT
 EVERY = 100  # steps between two validations
@@ -70,13 +70,10 @@ def teach(
     nothing = Dataset(
         _empty(), np.zeros((0, 0), dtype=np.float32), data=data, unknown_backbone=teacher.feature_settings is None
     )
-    system = systems.of(recipe)
-    assert isinstance(system, Clseave)  # noqa: S101 (for the type checker: the recipe says so)
-    earlier = load_earlier(lesson.run, device)
-    system.follow(earlier)
-    pairs = system.material(nothing).corpus
-    if lesson.known is not None and lesson.known not in earlier.languages:
-        raise UserError(f'the teacher does not know "{lesson.known}" (it knows {", ".join(earlier.languages)})')
+    start = load_start(lesson.run, device)
+    pairs = systems.of(recipe).taught_by(start.system).material(nothing, start).corpus
+    if lesson.known is not None and lesson.known not in start.languages:
+        raise UserError(f'the teacher does not know "{lesson.known}" (it knows {", ".join(start.languages)})')
     run = train(recipe, nothing, out, resume=resume, device=device, before=lesson.run)
     model = TrainedModel.load(run.folder, device)
     held_out = next(part for part in (pairs.split("test"), pairs.split("dev")) if len(part))

@@ -2,58 +2,69 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Protocol, cast
 
 import numpy as np
 import torch
 
 from groundling.batches import TrainingData
 from groundling.corpus import Corpus
-from groundling.dataset import Dataset
+from groundling.devices import pick_precision
 from groundling.errors import UserError, did_you_mean
 from groundling.evaluation.entailment_scores import judge as measure_verdicts
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
 from groundling.evaluation.scores import SCORES
 from groundling.model.encoding import encode_captions, encode_pictures, judge, spell_words
-from groundling.settings import Recipe
-from groundling.systems import JudgingTowers, System, Towers
-from groundling.systems.clseave import Clseave
-from groundling.text import Tokeniser
+from groundling.systems import Context, JudgingTowers, Plan, Towers
 from groundling.text.taught import TaughtTokeniser
 from groundling.training.agreement import Agreement
 from groundling.training.validated import Validated
 
-Validate = Callable[[Towers], Validated]
+
+class Validate(Protocol):
+    """Attributes:
+    name: what its score is, in a word.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def __call__(self, towers: Towers) -> Validated: ...
 
 
-def validation(
-    system: System, dev: Dataset, recipe: Recipe, tokeniser: Tokeniser, device: torch.device, precision: str
-) -> Validate:
-    """How towers of this system are validated on the dev split, whose captions are statements where they are judged."""
-    settings = recipe.training
-    if isinstance(system, Clseave):
-        new = cast(TaughtTokeniser, tokeniser).languages
-        check_score(settings.score, new)
-        data = TrainingData.build(dev.corpus, dev.features, tokeniser, device)
-        return Agreement(data, new, precision, settings.score)
-    if system.task == "entailment":
-        data = TrainingData.build(dev.corpus, dev.features, tokeniser, device, classes_of(dev.corpus))
-        return VerdictValidation(data, precision, settings.score, settings.measure)
+def validation(plan: Plan, context: Context) -> Validate:
+    """How a training is validated on its dev split, as its plan says."""
+    return KINDS[plan.validation](plan, context, pick_precision(context.recipe.training.precision, context.device))
+
+
+def _agreement(plan: Plan, context: Context, precision: str) -> Validate:
+    new, score = cast(TaughtTokeniser, plan.tokeniser).languages, context.recipe.training.score
+    check_score(score, new)
+    data = TrainingData.build(context.dev.corpus, context.dev.features, plan.tokeniser, context.device)
+    return Agreement(data, new, precision, score)
+
+
+def _entailment(plan: Plan, context: Context, precision: str) -> Validate:
+    dev, settings = context.dev, context.recipe.training
+    data = TrainingData.build(dev.corpus, dev.features, plan.tokeniser, context.device, dev.corpus.classes())
+    return VerdictValidation(data, precision, settings.score, settings.measure)
+
+
+def _retrieval(plan: Plan, context: Context, precision: str) -> Validate:
+    settings = context.recipe.training
     if settings.measure == "loss":
         raise UserError("training.measure: loss is for systems that judge statements; leave it out")
-    queries = dev.corpus.queries(recipe.evaluation.captions)
-    data = TrainingData.build(queries, dev.features, tokeniser, device)
-    return Validation(data, precision, settings.score, system.similarity)
+    queries = context.dev.corpus.queries(context.recipe.evaluation.captions)
+    data = TrainingData.build(queries, context.dev.features, plan.tokeniser, context.device)
+    return RetrievalValidation(data, precision, settings.score, plan.system.similarity)
 
 
-def score_name(system: System, recipe: Recipe) -> str:
-    """What the score of a validation is, in a word."""
-    if isinstance(system, Clseave):
-        return "agreement"
-    if recipe.training.measure == "loss":
-        return "minus the loss"
-    return "accuracy" if system.task == "entailment" else "rsum"
+KINDS: dict[str, Callable[[Plan, Context, str], Validate]] = {
+    "retrieval": _retrieval,
+    "entailment": _entailment,
+    "agreement": _agreement,
+}
 
 
 @dataclass(frozen=True)
@@ -71,6 +82,10 @@ class VerdictValidation:
     measure: str = "usual"
     first: torch.Tensor = field(init=False, repr=False)
     rows: torch.Tensor = field(init=False, repr=False)
+
+    @property
+    def name(self) -> str:
+        return "minus the loss" if self.measure == "loss" else "accuracy"
 
     def __post_init__(self) -> None:
         check_score(self.score, self.data.codes)
@@ -99,14 +114,8 @@ class VerdictValidation:
         return Validated(score, accuracies, {"accuracy": mean["accuracy"], "validation_loss": mean["log_loss"]})
 
 
-def classes_of(corpus: Corpus) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """The classes of statements that stand in the place of captions (see `Corpus.judged`)."""
-    assert corpus.statements is not None and len(corpus.statements) == len(corpus)  # noqa: S101
-    return corpus.statements.classes()
-
-
 @dataclass(frozen=True)
-class Validation:
+class RetrievalValidation:
     """The dev split on the device.
 
     Attributes:
@@ -118,6 +127,10 @@ class Validation:
     precision: str
     score: str
     similarity: str = "cosine"
+
+    @property
+    def name(self) -> str:
+        return "rsum"
 
     def __post_init__(self) -> None:
         check_score(self.score, self.data.codes)

@@ -1,4 +1,5 @@
-"""Rare words of other languages read as English ones, by dictionary (seed 001, section 4, "dictionary mapping")."""
+"""Rare words of other languages read as words of a base language: the dictionary mapping of Burns et al. 2020 (SMALR,
+arXiv:2004.04312, section 4)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,8 +8,10 @@ from pathlib import Path
 from groundling.text import words
 from groundling.words.dictionary import Pair, read_pairs
 
+Mapped = dict[str, tuple[str, str]]  # word → (language, word) that it is read as
 
-def loan_words(
+
+def mapped_words(
     path: Path,
     language: str,
     base: str,
@@ -16,7 +19,7 @@ def loan_words(
     base_counts: Counter[str],
     seen: Counter[str],
     segmentation: str = "script",
-) -> dict[str, tuple[str, str]]:
+) -> Mapped:
     """Word of `language` → (base, word of the base language) for every word that the language does not keep.
 
     Of several translations the one that is most frequent in the base language's training captions is taken, ties by
@@ -35,15 +38,15 @@ def loan_words(
         return sum(pair is not None and pair[0] in seen and pair[1] in base_counts for pair in these)
 
     own = set(kept)
-    loans: dict[str, tuple[str, str]] = {}
+    mapped: Mapped = {}
     for pair in as_written if fits(as_written) >= fits(turned) else turned:
         if pair is None or pair[0] in own or pair[1] not in base_counts:
             continue
         word, translation = pair
-        best = loans.get(word)
+        best = mapped.get(word)
         if best is None or (-base_counts[translation], translation) < (-base_counts[best[1]], best[1]):
-            loans[word] = (base, translation)
-    return loans
+            mapped[word] = (base, translation)
+    return mapped
 
 
 def _single(word: str, language: str, translation: str, base: str, segmentation: str) -> Pair | None:

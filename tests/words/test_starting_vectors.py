@@ -7,8 +7,8 @@ import pytest
 
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.systems.starting_vectors import look_up, starting_table
 from groundling.words import WordVectors, storage
+from groundling.words.starting_vectors import look_up, starting_table
 
 VOCABULARIES = {"de": ("hund", "katze"), "en": ("dog", "cat", "fish")}
 

@@ -1,10 +1,9 @@
-"""A text tower that goes on where an earlier run's ended, with another vocabulary where its texts are others."""
+"""A warm start: a text tower that goes on where that of another run ended, with the vocabulary of its own texts."""
 
 import torch
 from torch import Tensor, nn
 
 from groundling.errors import UserError
-from groundling.systems.base import Earlier
 from groundling.text import CharacterTokeniser, Tokeniser, WordTokeniser
 from groundling.text import characters as letters
 from groundling.text import vocabulary as words
@@ -12,22 +11,27 @@ from groundling.text import vocabulary as words
 TABLES = {WordTokeniser: "words.weight", CharacterTokeniser: "words.characters.weight"}
 
 
-def carry_text(tower: nn.Module, tokeniser: Tokeniser, earlier: Earlier) -> None:
-    """All weights of the earlier text tower, in place; rows of the table of words, or of letters, by what they mean.
+def take_over_text(
+    tower: nn.Module, tokeniser: Tokeniser, trained: nn.Module, trained_tokeniser: Tokeniser, system: str
+) -> None:
+    """All weights of a trained text tower, in place; rows of the table of words, or of letters, by what they mean.
 
-    What the earlier run has not met keeps the row that it has at random. How many `steps` its normalisation has taken
+    What the other run has not met keeps the row that it has at random. How many `steps` its normalisation has taken
     matters to none but itself.
+
+    Args:
+        system: whose tower the trained one is, for the error where it does not fit.
     """
     fresh = tower.state_dict()
-    saved = {name: value for name, value in earlier.towers.text.state_dict().items() if not name.endswith(".steps")}
-    table = TABLES.get(type(tokeniser)) if type(tokeniser) is type(earlier.tokeniser) else None
+    saved = {name: value for name, value in trained.state_dict().items() if not name.endswith(".steps")}
+    table = TABLES.get(type(tokeniser)) if type(tokeniser) is type(trained_tokeniser) else None
     if table in saved and table in fresh and saved[table].shape[1] == fresh[table].shape[1]:
-        saved[table] = _matched(fresh[table], _rows(tokeniser), saved[table], _rows(earlier.tokeniser))
+        saved[table] = _matched(fresh[table], _rows(tokeniser), saved[table], _rows(trained_tokeniser))
     try:
         tower.load_state_dict(saved)
     except RuntimeError:
         raise UserError(
-            f"before: the text tower of this {earlier.system.name} run is of another kind or size; dimensions, "
+            f"before: the text tower of this {system} run is of another kind or size; dimensions, "
             "word_dimensions, text and reading must fit it"
         ) from None
 

@@ -1,7 +1,7 @@
 """The pre-training of HEM: which latent token each word of each language is, and where the tokens begin.
 
-Burns et al. 2020, SMALR (seed 001, section 3.1). A caption is the mean of its words' latent tokens; captions of one
-picture, in whatever languages, are brought together by triplets, the most violated ones of each anchor. See
+Burns et al. 2020, SMALR (arXiv:2004.04312, section 3.1). A caption is the mean of its words' latent tokens; captions of
+one picture, in whatever languages, are brought together by triplets, the most violated ones of each anchor. See
 `towers.latent` for how tokens are chosen. All words take part, the frequent ones too: they say what a rare one stands
 beside. So the result does not depend on how many words keep a vector of their own, and is kept between runs.
 """
@@ -9,6 +9,7 @@ beside. So the result does not depend on how many words keep a vector of their o
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +19,12 @@ from safetensors.numpy import load_file, save_file
 from torch import Tensor
 from torch.nn.functional import embedding
 
-from groundling.batches import EveryLanguageSampler, TrainingData
+from groundling.batches import DeviceBatch, EveryLanguageSampler, TrainingData
+from groundling.batches.stage import Learn, Stage
 from groundling.corpus import Corpus
 from groundling.files import atomic_path, cache_folder
-from groundling.objectives import neighbourhood
-from groundling.progress import bar
-from groundling.settings import Settings
+from groundling.objectives.neighbourhood import neighbourhood
+from groundling.settings import Settings, TrainingSettings
 from groundling.text.by_language import LanguageTokeniser
 from groundling.towers.latent import LatentVocabulary
 from groundling.towers.universal import average
@@ -71,7 +72,9 @@ class Assignment:
     vectors: npt.NDArray[np.float32]
 
 
-def assign(corpus: Corpus, tokeniser: LanguageTokeniser, how: Pretraining, device: torch.device) -> Assignment:
+def assign(
+    corpus: Corpus, tokeniser: LanguageTokeniser, how: Pretraining, device: torch.device, learn: Learn
+) -> Assignment:
     """Learned once for the same captions, word vectors (`tokeniser.start`) and settings, then read from a file."""
     no_features = np.zeros((len(corpus.pictures), 1), dtype=np.float32)
     data = TrainingData.build(corpus, no_features, tokeniser, device)
@@ -82,14 +85,14 @@ def assign(corpus: Corpus, tokeniser: LanguageTokeniser, how: Pretraining, devic
         key.update(np.ascontiguousarray(part).data)
     path = cache_folder() / "words" / f"latent-{key.hexdigest()[:32]}.safetensors"
     if not path.exists():
-        learned = learn(data, torch.from_numpy(tokeniser.start), tokeniser.bounds, how)
+        learned = learn_tokens(data, torch.from_numpy(tokeniser.start), tokeniser.bounds, how, learn)
         with atomic_path(path) as temporary:
             save_file({"numbers": learned.numbers, "vectors": learned.vectors}, temporary)
     found = load_file(path)
     return Assignment(found["numbers"], found["vectors"])
 
 
-def learn(data: TrainingData, vectors: Tensor, bounds: list[int], how: Pretraining) -> Assignment:
+def learn_tokens(data: TrainingData, vectors: Tensor, bounds: list[int], how: Pretraining, learn: Learn) -> Assignment:
     """Args:
     vectors: [rows, d] word vectors.
     bounds: where the rows of each language begin, and where the last ones end.
@@ -100,30 +103,29 @@ def learn(data: TrainingData, vectors: Tensor, bounds: list[int], how: Pretraini
         torch.manual_seed(how.seed)
         latent = LatentVocabulary(vectors, bounds, tokens, how.dimensions, settings.exploration, settings.best)
         latent.to(device)
-        optimiser = torch.optim.Adam(latent.parameters(), lr=settings.learning_rate, fused=True)
         sampler = EveryLanguageSampler(data, settings.batch_size, how.seed, how.sentences)
-        steps = round(settings.epochs * sampler.stream.per_epoch)
-        with bar("Assigning words to latent tokens", steps) as progress:
-            for step in range(steps):
-                batch = sampler.batch(step)
-                loss = caption_loss(latent, data, torch.from_numpy(batch.rows).to(device), batch.longest, how)
-                optimiser.zero_grad()
-                if loss.requires_grad:  # one language with one caption to a picture has nothing to bring together
-                    loss.backward()
-                    optimiser.step()
-                progress.advance(note=f"loss {float(loss.detach()):.3f}" if step % 20 == 0 else "")
+        training = TrainingSettings(
+            batch_size=max(2, settings.batch_size),
+            learning_rate=settings.learning_rate,
+            maximum_steps=max(1, round(settings.epochs * sampler.stream.per_epoch)),
+            clip=None,
+            precision="float32",
+            seed=how.seed,
+        )
+        loss = partial(caption_loss, how)
+        learn(Stage("latent words", latent, data, sampler, loss, training, recordable=False))
     used, numbers = torch.unique(latent.assignments(), return_inverse=True)
     return Assignment(numbers.cpu().numpy(), latent.latent.detach()[used].cpu().numpy())
 
 
-def caption_loss(latent: LatentVocabulary, data: TrainingData, rows: Tensor, longest: int, how: Pretraining) -> Tensor:
+def caption_loss(how: Pretraining, latent: LatentVocabulary, data: TrainingData, batch: DeviceBatch) -> Tensor:
     """Triplets of captions, each the mean of its words' tokens, within languages and between them.
 
-    Args:
-        rows: [1 + languages · sentences, pictures] as `EveryLanguageSampler` draws them.
+    A batch is one of `EveryLanguageSampler`: its rows are [1 + languages · sentences, pictures].
     """
+    rows = batch.rows
     lines = rows[1:].unflatten(0, (-1, how.sentences)).flatten(1)  # [languages, captions]
-    ids, lengths = data.captions(lines.clamp(min=0).flatten(), longest)
+    ids, lengths = data.captions(lines.clamp(min=0).flatten(), batch.longest)
     words, places = ids.unique(return_inverse=True)
     padding = int((words == 0).sum())
     vectors = latent(words[padding:])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from groundling.systems.loans import loan_words
+from groundling.words.dictionary_mapping import mapped_words
 
 BASE = Counter(dog=9, hound=2, old=4, bank=1, bench=1)
 SEEN = Counter(hund=1, alt=1, katze=3, bank=1)
@@ -23,7 +23,7 @@ def test_the_most_frequent_translation_is_taken(tmp_path: Path, layout: str) -> 
     }[layout]
     path = tmp_path / "en-de.dict.gz"
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
-    assert loan_words(path, "de", "en", ["katze"], BASE, SEEN) == {
+    assert mapped_words(path, "de", "en", ["katze"], BASE, SEEN) == {
         "hund": ("en", "dog"),  # not hound, which is rarer
         "alt": ("en", "old"),
         "bank": ("en", "bank"),  # as frequent as bench: by name

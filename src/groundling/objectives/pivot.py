@@ -1,0 +1,42 @@
+"""The picture as the pivot between languages (Gella, Sennrich, Keller and Lapata 2017, arXiv:1707.07601).
+
+The ranking losses of pictures with the captions of each language are added up, and with `between` also those of the
+captions of every two languages that describe the same picture.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import torch
+from torch import Tensor
+
+from groundling.batches import DeviceBatch, TrainingData
+from groundling.objectives.ranking import RankingLoss
+from groundling.towers.pair import Towers
+
+
+@dataclass(frozen=True)
+class PivotLoss:
+    """The loss of batches of the kind "pivot": pictures, then the captions of each language."""
+
+    ranking: RankingLoss
+    between: bool = False
+
+    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+        pictures, captions = batch.rows[0], batch.rows[1:]  # [n] and [languages, n]
+        seen = towers.picture(data.features[pictures])
+        # The captions of all languages in one pass through the tower.
+        said = towers.text(*data.captions(captions.flatten(), batch.longest)).chunk(len(captions))
+        return torch.stack(self.losses(data, pictures, captions, seen, said)).sum()
+
+    def losses(
+        self, data: TrainingData, pictures: Tensor, captions: Tensor, seen: Tensor, said: tuple[Tensor, ...]
+    ) -> list[Tensor]:
+        """What is added up, from the rows of pictures and captions and the vectors of both."""
+        found = [
+            self.ranking.ranked(data, "picture", rows, pictures, vectors, seen)
+            for rows, vectors in zip(captions, said, strict=True)
+        ]
+        for one, other in combinations(range(len(said)), 2) if self.between else ():
+            found.append(self.ranking.ranked(data, "caption", captions[one], captions[other], said[one], said[other]))
+        return found

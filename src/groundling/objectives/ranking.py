@@ -1,0 +1,53 @@
+"""Captions ranked against pictures, or against other captions, by any objective over a batch's similarities."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from groundling.batches import DeviceBatch, TrainingData
+from groundling.towers.pair import Towers
+from groundling.towers.similarity import caption_scores, picture_scores
+
+#: (similarities [n, n] with matching pairs on the diagonal, further pairs that match in truth) → loss
+Objective = Callable[[Tensor, Tensor | None], Tensor]
+
+
+@dataclass(frozen=True)
+class RankingLoss:
+    """The loss of batches of the kinds "picture" (captions, their pictures) and "caption" (captions of one picture).
+
+    Attributes:
+        similarity: how captions and pictures are compared.
+        mask_false_negatives: a wrong pair of a batch that is right in truth, of the same picture or with the same
+            text, costs nothing.
+    """
+
+    objective: Objective
+    similarity: str = "cosine"
+    mask_false_negatives: bool = False
+
+    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+        captions, partners = batch.rows
+        if batch.kind == "picture":
+            left = towers.text(*data.captions(captions, batch.longest))
+            right = towers.picture(data.features[partners])
+        else:  # both captions of a pair in one pass through the tower
+            left, right = towers.text(*data.captions(batch.rows.flatten(), batch.longest)).chunk(2)
+        return self.ranked(data, batch.kind, captions, partners, left, right)
+
+    def ranked(
+        self, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, left: Tensor, right: Tensor
+    ) -> Tensor:
+        """The loss of captions with their partners, given by rows and vectors [n, dimensions]; `kind` as of a batch."""
+        scores = picture_scores if kind == "picture" else caption_scores
+        with torch.autocast(left.device.type, enabled=False):  # in bf16 scores within .004 are one: recalls are lost
+            return self.objective(scores(self.similarity, left, right), self.positives(data, kind, captions, partners))
+
+    def positives(self, data: TrainingData, kind: str, captions: Tensor, partners: Tensor) -> Tensor | None:
+        """Pairs (row, column) that match in truth: of one picture, or with a caption that says the same."""
+        if not self.mask_false_negatives:
+            return None
+        # Against pictures, column j stands for the picture of caption j, so its text is caption j's text.
+        return data.alike(captions, captions if kind == "picture" else partners)
