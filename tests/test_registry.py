@@ -23,7 +23,8 @@ def plug_in(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
 
 def test_a_registered_thing_is_found_and_listed(shapes: Registry[str]) -> None:
     @shapes.register("square")
-    def square() -> str: ...
+    def square() -> str:
+        return "four corners"
 
     assert shapes["circle"] == "round"
     assert shapes["square"] is square

@@ -1,4 +1,11 @@
-"""Every way to name a corpus: a folder that was saved, a public corpus, or a table of your own."""
+"""Every way to name a corpus: a folder that was saved, a public corpus, or a table of your own.
+
+A format of one's own is a function that reads it, and one line:
+
+>>> CORPORA.register("mine", Entry("two photos", "mine", lambda data: Corpus.of(rows, data / "mine")))  # doctest: +SKIP
+
+Another package declares its `Entry` as an entry point of the group `groundling.corpora`.
+"""
 
 import os
 from collections.abc import Callable
@@ -25,19 +32,43 @@ from groundling.corpus.formats import (
 )
 from groundling.errors import UserError, did_you_mean
 from groundling.files import cache_folder
+from groundling.registry import Registry
 
 DATA_VARIABLE = "GROUNDLING_DATA"
 
 
 class Entry(NamedTuple):
-    """A public corpus: what it is, where below the data folder its files lie, and its reader."""
+    """A public corpus.
+
+    Attributes:
+        about: what it is, in one line.
+        below: where below the data folder its files lie; "" for one that is made on this machine.
+        read: reads it, given the data folder; makes it, given a folder of the cache where it may keep what it makes.
+    """
 
     about: str
     below: str
     read: Callable[[Path], Corpus]
 
 
-_ENTRIES = {
+def _emoji(folder: Path, split: str = "concept") -> Corpus:
+    from groundling.corpus.builtin import emoji
+
+    return emoji.build(folder, split=split)
+
+
+def _scenes(folder: Path) -> Corpus:
+    from groundling.corpus.builtin import scenes
+
+    return scenes.build(folder)
+
+
+CORPORA: Registry[Entry] = Registry("corpus", "groundling.corpora")
+_OURS = {
+    "emoji": Entry("emoji drawings and their names in many languages, made on this machine", "", _emoji),
+    "scenes": Entry(
+        "10,000 drawn scenes, captions and statements with labels in ten languages, made on this machine", "", _scenes
+    ),
     "f8k7": Entry("7,390 Flickr8k photos, captions in en de zh pt ar fr cs", "f8k7", f8k7.read),
     "f8k7-translations": Entry(
         "the same photos, one caption in en and its translation to de fr cs (Multi30K task 1)",
@@ -112,15 +143,13 @@ _ENTRIES = {
     ),
     "xvnli": Entry("statements in en ar es fr ru about Flickr30k photos, with labels", "xvnli", xvnli.read),
 }
-_MADE_HERE = [
-    ("emoji", "emoji drawings and their names in many languages, made on this machine", ""),
-    ("scenes", "10,000 drawn scenes, captions and statements with labels in ten languages, made on this machine", ""),
-]
+for _name, _entry in _OURS.items():
+    CORPORA.register(_name, _entry)
 
 
 def names() -> list[tuple[str, str, str]]:
     """(name, one-line description, what it needs below the data folder; "" for nothing)."""
-    return [*_MADE_HERE, *((name, entry.about, f"{entry.below}/") for name, entry in _ENTRIES.items())]
+    return [(name, entry.about, entry.below and f"{entry.below}/") for name, entry in CORPORA.items()]
 
 
 def load(name_or_path: str, data: Path | None = None, *, split: str | None = None, strict: bool = False) -> Corpus:
@@ -142,22 +171,16 @@ def load_with_report(
     path = Path(name_or_path).expanduser()
     if path.is_dir() and storage.is_saved(path):
         return storage.load(path), []
-    if name_or_path == "emoji":
-        from groundling.corpus.builtin import emoji
-
-        return emoji.build(cache_folder() / "emoji", split=split or "concept"), []
-    if name_or_path == "scenes":
-        from groundling.corpus.builtin import scenes
-
-        return scenes.build(cache_folder() / "scenes"), []
-    if name_or_path in _ENTRIES:
-        entry = _ENTRIES[name_or_path]
-        return entry.read(_data_folder(name_or_path, entry, data)), []
+    if split is not None:
+        return _emoji(cache_folder() / "emoji", split), []
+    if name_or_path in CORPORA:
+        entry = CORPORA[name_or_path]
+        made_here = cache_folder() / name_or_path
+        return entry.read(_data_folder(name_or_path, entry, data) if entry.below else made_here), []
     if path.exists():
         corpus, report = caption_table.read(path, strict=strict)
         return corpus, report.sentences()
-    known = [name for name, _, _ in names()]
-    raise UserError(f'no corpus, file or folder named "{name_or_path}"{did_you_mean(name_or_path, known)}')
+    raise UserError(f'no corpus, file or folder named "{name_or_path}"{did_you_mean(name_or_path, CORPORA)}')
 
 
 def _data_folder(name: str, entry: Entry, data: Path | None) -> Path:
