@@ -118,7 +118,8 @@ def jittered(pictures: Tensor, strength: float, generator: torch.Generator | Non
     draw = torch.rand(3, len(pictures), 1, 1, 1, device=pictures.device, generator=generator)
     brightness, contrast, saturation = 1 + strength * (2 * draw - 1)
     bright = pictures * brightness
-    grey = (bright * bright.new_tensor(LUMINANCE)[:, None, None]).sum(dim=1, keepdim=True)
+    red, green, blue = LUMINANCE
+    grey = red * bright[:, :1] + green * bright[:, 1:2] + blue * bright[:, 2:]
     mean = grey.mean(dim=(2, 3), keepdim=True)
     coloured = grey + (bright - grey) * saturation
     return (mean + (coloured - mean) * contrast).clamp(0, 255)
