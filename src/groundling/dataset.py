@@ -50,7 +50,8 @@ class Dataset:
 
     def only(self, languages: list[str]) -> "Dataset":
         """Captions in these languages; an unknown one is an error."""
-        return replace(self, corpus=self.corpus.only(_known(languages, self.corpus)))
+        text_only = None if self.text_only is None else self.text_only.only(languages)
+        return replace(self, corpus=self.corpus.only(_known(languages, self.corpus)), text_only=text_only)
 
     def under(self, corpus: CorpusSettings) -> "Dataset":
         """Only what these settings train and test on: languages, then the part of the pictures, then the captions."""
@@ -97,9 +98,10 @@ class Dataset:
             unknown_backbone=unknown,
             views=None if views is None else views.astype(np.float16),
         )
-        chosen = dataset.under(corpus)
         sources = [_text_source(name, data) for name in corpus.text_only]
-        return replace(chosen, text_only=unpictured(chosen.corpus, sources)) if sources else chosen
+        if sources:
+            dataset = replace(dataset, text_only=unpictured(dataset.corpus, sources))
+        return dataset.under(corpus)
 
 
 def load_corpus(settings: CorpusSettings, data: Path | None = None) -> Corpus:

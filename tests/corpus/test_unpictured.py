@@ -71,6 +71,10 @@ def test_the_same_picture_of_several_sources_is_one_meaning_and_repetitions_are_
         unpictured(MAIN, [corpus_of("nothing", {"7.jpg": ("train", {"fr": ["un", "deux"]})})])
 
 
+def test_some_languages_of_them() -> None:
+    assert unpictured(MAIN, [OTHER]).only(["de"]).corpus.texts == ["ein Baum"]
+
+
 @pytest.mark.parametrize(
     ("name", "number"),
     [

@@ -7,7 +7,7 @@ word for word: nothing that is asked in a test has been read before.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -37,6 +37,10 @@ class Unpictured:
     corpus: Corpus
     by_picture: int
     by_text: int
+
+    def only(self, languages: Sequence[str]) -> "Unpictured":
+        """Sentences in these languages; a meaning may be left with one of them, or with none."""
+        return replace(self, corpus=self.corpus.only(list(languages)))
 
     def __str__(self) -> str:
         return (
