@@ -71,6 +71,22 @@ class Dataset:
         """The same features for a corpus of some of these pictures."""
         return self._keep(corpus, np.isin(self.corpus.pictures, corpus.pictures))
 
+    def with_text_only(self) -> Corpus:
+        """The corpus, and behind its captions the sentences without pictures: their owners have no features."""
+        if self.text_only is None:
+            return self.corpus
+        own, more = self.corpus, self.text_only.corpus
+        return replace(
+            own,
+            pictures=np.concatenate([own.pictures, np.array([f"text {name}" for name in more.pictures.tolist()])]),
+            splits=np.concatenate([own.splits, more.splits]),
+            owners=np.concatenate([own.owners, more.owners + len(own.pictures)]),
+            languages=np.concatenate([own.languages, more.languages]),
+            texts=[*own.texts, *more.texts],
+            origins=np.concatenate([own.origins, more.origins]),
+            statements=None,
+        )
+
     def judged(self) -> "Dataset":
         """The same with statements in the place of captions (see `Corpus.judged`)."""
         return replace(self, corpus=self.corpus.judged())

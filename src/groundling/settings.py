@@ -96,6 +96,9 @@ class TrainingSettings(Settings):
     warm_up: float = Field(0.0, ge=0, lt=1, description="share of the steps over which the learning rate rises from 0")
     optimiser: Literal["adam", "adamw"] = Field("adam", description="adamw: weight decay apart from the gradient")
     weight_decay: float = Field(0.0, ge=0)
+    moving_average: float | None = Field(
+        None, ge=0, lt=1, description="validate and keep the average of the weights over the steps, decaying so fast"
+    )
     clip: PositiveFloat | None = Field(2.0, description="largest norm of the gradient; none: any")
     validate_every: PositiveInt | Literal["epoch"] = Field(
         500, description="steps between two validations, or `epoch`: as many as go once through the captions"

@@ -30,6 +30,8 @@ from groundling.towers import taught as taught_towers
 from groundling.towers.cells import CellTower
 from groundling.towers.word_memory import WordMemory
 from groundling.vision.preprocessing import Pixels, Preprocessing
+from groundling.vision.tuned import PREFIX
+from groundling.vision.tuned import read as read_tuned
 
 
 class TrainedModel(FeatureModel):
@@ -75,11 +77,14 @@ class TrainedModel(FeatureModel):
         try:
             weights = load_file(opened.weights_file)
             towers = system.towers(tokeniser, features=system.features_in(weights))
-            towers.load_state_dict(weights)
+            towers.load_state_dict({name: value for name, value in weights.items() if not name.startswith(PREFIX)})
         except (SafetensorError, KeyError, RuntimeError) as error:
             raise UserError(
                 f"{opened.weights_file}: damaged or of another model ({str(error).splitlines()[0]})"
             ) from None
+        if any(name.startswith(PREFIX) for name in weights):  # it looks through a picture network of its own
+            own = recipe.features.model_copy(update={"weights": str(opened.weights_file.resolve())})
+            recipe = recipe.model_copy(update={"features": own})
         model = TrainedModel(recipe, system, tokeniser, towers, pick_device(device))
         model.run, model.name = opened, os.fspath(run)
         model.languages = opened.languages() or model.languages
@@ -109,7 +114,7 @@ class TrainedModel(FeatureModel):
     def fingerprint(self) -> str:
         if self.run is None:
             raise ValueError("a model that was not saved has no fingerprint")
-        return run_fingerprint(self.run, self.recipe.features)
+        return run_fingerprint(self.run, self.recipe.features.model_copy(update={"weights": None}))
 
     @cached_property
     def text_fingerprint(self) -> str:
@@ -118,6 +123,8 @@ class TrainedModel(FeatureModel):
     @cached_property
     def picture_fingerprint(self) -> str:
         settings = self.recipe.features.model_dump(exclude_defaults=True)
+        if self.recipe.features.weights is not None:  # what they are, not where they lie
+            settings["weights"] = read_tuned(Path(self.recipe.features.weights)).fingerprint
         return side_fingerprint(settings, self.towers.state_dict(), "picture.")
 
     @property

@@ -21,6 +21,7 @@ from groundling.systems.par_embn import ParEmbN
 from groundling.systems.parallel import Parallel
 from groundling.systems.pivot import Pivot
 from groundling.systems.plan import Context, Plan, Start
+from groundling.systems.polyglot import Polyglot
 from groundling.systems.smalr import SMALR
 from groundling.systems.translator import Translator
 from groundling.systems.vse import VSE
@@ -32,6 +33,7 @@ SYSTEMS: dict[str, type[System]] = {
         VSE,
         Lessons,
         Bag,
+        Polyglot,
         CLMR,
         LIWE,
         BertGRU,
@@ -77,6 +79,8 @@ def of(recipe: Recipe) -> System:
         )
     if recipe.before is not None and not system.takes_start:
         raise UserError(f"before: system {system.name} starts from no earlier run here; leave it out")
+    if recipe.corpus.text_only and not system.reads_text_only:
+        raise UserError(f"corpus.text_only: system {system.name} learns nothing from sentences without pictures")
     return system
 
 

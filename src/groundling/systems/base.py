@@ -65,6 +65,16 @@ class System(ABC):
         """Whether it can start from another run."""
         return self.needs_start
 
+    @property
+    def takes_teachers(self) -> bool:
+        """Whether other models can teach it what they find similar."""
+        return False
+
+    @property
+    def reads_text_only(self) -> bool:
+        """Whether it learns from sentences without pictures (corpus.text_only)."""
+        return False
+
     def taught_by(self, teacher: "System") -> "System":
         """The same system where another one's model is its start; only a student takes anything from that."""
         return self

@@ -1,15 +1,17 @@
 """What a system is given when a training begins (`Context`), and what it answers (`Plan`)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import torch
+from torch import Tensor
 
 from groundling.batches import TrainingData
 from groundling.batches.stage import Learn, Stage
 from groundling.dataset import Dataset
+from groundling.objectives.mixed_languages import TeacherVectors
 from groundling.settings import Recipe
 from groundling.text import Tokeniser
 from groundling.towers.pair import Towers
@@ -44,6 +46,7 @@ class Context:
         train, dev: what it learns from and is validated on (see `System.material`).
         learn: trains what has to be learned before the towers can be made.
         start: the training that this one starts from.
+        teachers: what other models make of the training captions and pictures, where the recipe names any.
         saved: the tokeniser, as JSON, of a training that was stopped and now goes on; None where it begins.
     """
 
@@ -54,6 +57,7 @@ class Context:
     learn: Learn
     start: Start | None = None
     saved: Mapping[str, Any] | None = None
+    teachers: TeacherVectors | None = None
 
     @property
     def data(self) -> Path | None:
@@ -71,12 +75,14 @@ class Plan:
 
     Attributes:
         system: that made the plan.
+        dev_features: the features of the dev pictures, where the towers have a picture network that changes.
     """
 
     system: "System"
     tokeniser: Tokeniser
     stage: Stage
     validation: Validation
+    dev_features: Callable[[Towers], Tensor] | None = None
 
     @property
     def towers(self) -> Towers:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from groundling.errors import UserError
 from groundling.files import atomic_path
+from groundling.training.average import MovingAverage
 
 
 @dataclass
@@ -36,8 +37,16 @@ def save_weights(path: Path, towers: nn.Module, about: dict[str, str] | None = N
         )
 
 
-def save(path: Path, towers: nn.Module, optimiser: torch.optim.Optimizer, progress: Progress) -> None:
+def save(
+    path: Path,
+    towers: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    progress: Progress,
+    average: MovingAverage | None = None,
+) -> None:
     tensors = {f"towers.{name}": value for name, value in towers.state_dict().items()}
+    if average is not None:
+        tensors |= {f"average.{name}": value for name, value in average.state().items()}
     for number, values in optimiser.state_dict()["state"].items():
         for key, value in values.items():
             tensors[f"optimiser.{number}.{key}"] = torch.as_tensor(value)
@@ -50,13 +59,17 @@ def save(path: Path, towers: nn.Module, optimiser: torch.optim.Optimizer, progre
         save_file({name: value.detach().cpu().contiguous() for name, value in tensors.items()}, temporary, about)
 
 
-def load(path: Path, towers: nn.Module, optimiser: torch.optim.Optimizer) -> Progress:
-    """Puts towers, optimiser and random state back; returns where the training stood."""
+def load(
+    path: Path, towers: nn.Module, optimiser: torch.optim.Optimizer, average: MovingAverage | None = None
+) -> Progress:
+    """Puts towers, optimiser, average and random state back; returns where the training stood."""
     try:
         with safe_open(path, framework="pt") as file:
             about = json.loads((file.metadata() or {})["progress"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
         towers.load_state_dict(_part(tensors, "towers."))
+        if average is not None:
+            average.load(_part(tensors, "average."))
     except (SafetensorError, KeyError, RuntimeError, json.JSONDecodeError) as error:
         raise UserError(f"{path}: this checkpoint cannot be used ({str(error).splitlines()[0]}); train anew") from None
     states: dict[int, dict[str, Any]] = {}
@@ -64,6 +77,10 @@ def load(path: Path, towers: nn.Module, optimiser: torch.optim.Optimizer) -> Pro
         number, key = name.split(".", 1)
         states.setdefault(int(number), {})[key] = value
     optimiser.load_state_dict({**optimiser.state_dict(), "state": states})
+    for parameter, values in optimiser.state.items():
+        for key, value in values.items():  # in memory as the parameter is: one kernel goes through both side by side
+            if value.shape == parameter.shape and value.stride() != parameter.stride():
+                values[key] = torch.empty_like(parameter, requires_grad=False).copy_(value)
     torch.set_rng_state(tensors["random.cpu"])
     if torch.cuda.is_available() and "random.cuda" in tensors:
         torch.cuda.set_rng_state(tensors["random.cuda"])

@@ -2,6 +2,7 @@
 
 import math
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import cast
 
@@ -17,9 +18,11 @@ from groundling.progress import bar
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.training import checkpoint
+from groundling.training.average import MovingAverage
 from groundling.training.calibrating import temperature_facts
 from groundling.training.contexts import load_start, make_context
 from groundling.training.facts import facts
+from groundling.training.kept_features import keep_features
 from groundling.training.metrics import Metrics, NoMetrics
 from groundling.training.schedule import learning_rate
 from groundling.training.step import EagerStep, fastest, make_optimiser, set_learning_rate
@@ -68,6 +71,8 @@ def train(
 
     at = fit(run, plan.stage, run.checkpoint_file, checkpoint_seconds, recipe.name, validate)
 
+    if plan.dev_features is not None:
+        keep_features(run, recipe, dataset)
     told = facts(plan, context, at)
     if system.task == "entailment":
         told |= temperature_facts(run, context.dev, plan.validation == "entailment", before, device)
@@ -86,12 +91,13 @@ def fit(
     """
     module, sampler, settings = stage.module, stage.sampler, stage.settings
     where = stage.data.features.device
-    optimiser = make_optimiser(module, settings, where)
+    optimiser = make_optimiser(stage, where)
+    average = None if settings.moving_average is None else MovingAverage(module, settings.moving_average)
     at = checkpoint.Progress(sampler=sampler.state)
     if file.exists():
-        at = checkpoint.load(file, module, optimiser)
+        at = checkpoint.load(file, module, optimiser, average)
         sampler.state = at.sampler
-    step = fastest(EagerStep(stage, optimiser, pick_precision(settings.precision, where)))
+    step = fastest(EagerStep(stage, optimiser, pick_precision(settings.precision, where), average))
 
     epoch = max(1, len(stage.data.lengths) // settings.batch_size)
     every = epoch if settings.validate_every == "epoch" else settings.validate_every
@@ -120,16 +126,17 @@ def fit(
                 logged, total_loss = at.step, torch.zeros((), device=where)
 
             if ending and validate is not None:
-                found = validate(cast(systems.Towers, module))
-                at.without_gain += 1
-                if found.score > at.best_score:
-                    at.best_score, at.best_step, at.without_gain = found.score, at.step, 0
-                    checkpoint.save_weights(run.weights_file, module)
+                with nullcontext() if average is None else average.in_place():
+                    found = validate(cast(systems.Towers, module))
+                    at.without_gain += 1
+                    if found.score > at.best_score:
+                        at.best_score, at.best_step, at.without_gain = found.score, at.step, 0
+                        checkpoint.save_weights(run.weights_file, module)
                 metrics.write(at.step, validation=found.score, **found.also, languages=found.languages)
 
             if logged == at.step and time.monotonic() - saved >= checkpoint_seconds:
                 at.sampler, at.seconds = sampler.state, time.monotonic() - started
-                checkpoint.save(file, module, optimiser, at)
+                checkpoint.save(file, module, optimiser, at, average)
                 saved = time.monotonic()
 
     at.seconds = time.monotonic() - started

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from groundling.batches import Batch, DeviceBatch
 from groundling.batches.stage import Stage
 from groundling.devices import autocast
-from groundling.settings import TrainingSettings
+from groundling.training.average import MovingAverage
 
 Step = Callable[[Batch, int], Tensor]
 
@@ -16,13 +16,17 @@ Step = Callable[[Batch, int], Tensor]
 class EagerStep:
     """The plain step; runs anywhere."""
 
-    def __init__(self, stage: Stage, optimiser: torch.optim.Optimizer, precision: str) -> None:
-        self.stage, self.optimiser, self.precision = stage, optimiser, precision
+    def __init__(
+        self, stage: Stage, optimiser: torch.optim.Optimizer, precision: str, average: MovingAverage | None = None
+    ) -> None:
+        self.stage, self.optimiser, self.precision, self.average = stage, optimiser, precision, average
         self.device = stage.data.features.device
         self.step = torch.zeros((), device=self.device)
 
     def __call__(self, batch: Batch, step: int) -> Tensor:
         """Takes the step, the one after `step` others, and returns the loss before it."""
+        if self.stage.bring is not None:
+            self.stage.bring(batch)
         self.step.fill_(step)
         self.optimiser.zero_grad(set_to_none=True)
         return self.compute(batch, torch.from_numpy(batch.rows).to(self.device, non_blocking=True))
@@ -37,6 +41,8 @@ class EagerStep:
             if self.stage.settings.clip is not None:
                 torch.nn.utils.clip_grad_norm_(self.stage.module.parameters(), self.stage.settings.clip)
             self.optimiser.step()
+        if self.average is not None:
+            self.average.update(self.step)
         return loss.detach()
 
 
@@ -59,6 +65,8 @@ class GraphStep:
     def __call__(self, batch: Batch, step: int) -> Tensor:
         key = (batch.kind, batch.longest, batch.stairs, *batch.rows.shape)
         host = torch.from_numpy(batch.rows)
+        if self.eager.stage.bring is not None:
+            self.eager.stage.bring(batch)
         self.eager.step.fill_(step)
         if key not in self.seen:
             self.seen.add(key)
@@ -89,22 +97,36 @@ class GraphStep:
         return graph, rows, loss
 
 
-def make_optimiser(module: nn.Module, settings: TrainingSettings, device: torch.device) -> torch.optim.Optimizer:
-    """Adam in one kernel; on a GPU its learning rate is a tensor, which a recorded step reads anew each time."""
+def make_optimiser(stage: Stage, device: torch.device) -> torch.optim.Optimizer:
+    """Adam in one kernel; on a GPU its learning rate is a tensor, which a recorded step reads anew each time.
+
+    Parameters that learn faster or slower are groups of their own, with the `factor` of their rate.
+    """
+    settings = stage.settings
+    factors = {"": 1.0, **stage.rates}
+    groups: dict[str, list[torch.nn.Parameter]] = {prefix: [] for prefix in factors}
+    for name, parameter in stage.module.named_parameters():
+        groups[max((prefix for prefix in factors if name.startswith(prefix)), key=len)].append(parameter)
+    on_gpu = device.type == "cuda"
+    described = [
+        {
+            "params": parameters,
+            "factor": factors[prefix],
+            "lr": torch.tensor(settings.learning_rate, device=device) if on_gpu else settings.learning_rate,
+        }
+        for prefix, parameters in groups.items()
+        if parameters
+    ]
     kind = torch.optim.AdamW if settings.optimiser == "adamw" else torch.optim.Adam
-    decay = settings.weight_decay
-    if device.type == "cuda":
-        rate = torch.tensor(settings.learning_rate, device=device)
-        return kind(module.parameters(), lr=rate, weight_decay=decay, fused=True, capturable=True)
-    return kind(module.parameters(), lr=settings.learning_rate, weight_decay=decay, fused=device.type == "cpu")
+    return kind(described, weight_decay=settings.weight_decay, fused=device.type in ("cpu", "cuda"), capturable=on_gpu)
 
 
 def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
     for group in optimiser.param_groups:
         if isinstance(group["lr"], Tensor):
-            group["lr"].fill_(rate)
+            group["lr"].fill_(rate * group["factor"])
         else:
-            group["lr"] = rate
+            group["lr"] = rate * group["factor"]
 
 
 def fastest(eager: EagerStep) -> Step:

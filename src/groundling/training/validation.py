@@ -9,7 +9,7 @@ import torch
 
 from groundling.batches import TrainingData
 from groundling.corpus import Corpus
-from groundling.devices import pick_precision
+from groundling.devices import autocast, pick_precision
 from groundling.errors import UserError, did_you_mean
 from groundling.evaluation.entailment_scores import judge as measure_verdicts
 from groundling.evaluation.ranks import ranks
@@ -57,7 +57,7 @@ def _retrieval(plan: Plan, context: Context, precision: str) -> Validate:
         raise UserError("training.measure: loss is for systems that judge statements; leave it out")
     queries = context.dev.corpus.queries(context.recipe.evaluation.captions)
     data = TrainingData.build(queries, context.dev.features, plan.tokeniser, context.device)
-    return RetrievalValidation(data, precision, settings.score, plan.system.similarity)
+    return RetrievalValidation(data, precision, settings.score, plan.system.similarity, plan.dev_features)
 
 
 KINDS: dict[str, Callable[[Plan, Context, str], Validate]] = {
@@ -121,12 +121,14 @@ class RetrievalValidation:
     Attributes:
         score: "all" for the sum over all languages, or the code of the one language that counts.
         similarity: how the system compares captions and pictures.
+        features: those of the pictures now, where the towers have a picture network that changes.
     """
 
     data: TrainingData
     precision: str
     score: str
     similarity: str = "cosine"
+    features: Callable[[Towers], torch.Tensor] | None = None
 
     @property
     def name(self) -> str:
@@ -138,7 +140,12 @@ class RetrievalValidation:
     def __call__(self, towers: Towers) -> Validated:
         device = self.data.features.device
         was_training = towers.training
-        pictures = encode_pictures(towers, self.data.features, device, precision=self.precision)
+        seen = self.data.features
+        if self.features is not None:
+            towers.eval()
+            with autocast(device, self.precision):
+                seen = self.features(towers)
+        pictures = encode_pictures(towers, seen, device, precision=self.precision)
         data, words = self.data, None
         if data.spellings is not None:  # each word once
             words = spell_words(towers, data.spellings, device, self.precision)

@@ -1,0 +1,106 @@
+"""The loss of batches of mixed languages: captions find their pictures, and each other across languages.
+
+L = InfoNCE(pictures, captions)  +  w · ring(captions)  +  v · ring(sentences without pictures)
+  + u · distance of similarity distributions from those of teachers
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from groundling.batches import DeviceBatch, TrainingData
+from groundling.objectives.caption_ring import caption_ring
+from groundling.objectives.hinge import max_of_hinges
+from groundling.objectives.similarity_distillation import similarity_distillation
+from groundling.towers.pair import Towers
+
+AT_ONCE = 128  # captions of similar length that a CPU reads together
+
+#: Numbers of pictures [n] → their features [n, dim], as training sees them in this step.
+Look = Callable[[Towers, Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class TeacherVectors:
+    """What teachers make of the training captions and pictures: their products are the teachers' similarities.
+
+    Attributes:
+        captions: [captions, d]
+        pictures: [pictures, d]
+    """
+
+    captions: Tensor
+    pictures: Tensor
+
+
+@dataclass(frozen=True)
+class MixedLanguageLoss:
+    """The loss of batches of the kind "mixed" (see `batches.mixed_languages`).
+
+    Attributes:
+        captions: lines of captions that have pictures.
+        sentences: lines of captions in each group without pictures.
+        look: how pictures are seen in training.
+        caption_weight: w, of captions against captions of the same pictures.
+        sentence_weight: v, of sentences without pictures.
+        teachers: what other models say, if any do.
+        teacher_weight: u.
+    """
+
+    captions: int
+    sentences: int
+    look: Look
+    caption_weight: float = 0.5
+    sentence_weight: float = 0.5
+    teachers: TeacherVectors | None = None
+    teacher_weight: float = 2.0
+
+    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+        pictures, rows = batch.rows[0], batch.rows[1:]
+        real, rows = rows >= 0, rows.clamp(min=0)
+        vectors = read(towers.text, data, rows, batch.longest)  # [lines, n, d]
+        seen = towers.picture(self.look(towers, pictures))
+        texts = data.device_texts[rows]
+        with torch.autocast(vectors.device.type, enabled=False):  # in bf16 scores within .004 are one: recalls are lost
+            own, said, there = (part[: self.captions] for part in (vectors, texts, real))
+            scores = torch.matmul(seen, own.transpose(1, 2))  # [lines, pictures, captions]
+            loss = towers.objective(scores, said[:, :, None] == said[:, None, :], there)
+            loss = loss + self.caption_weight * caption_ring(own, said, there, towers.objective)
+            if self.sentences:
+                alone = [self._lines(part[self.captions :]) for part in (vectors, texts, real)]
+                loss = loss + self.sentence_weight * caption_ring(*alone, towers.objective)
+            if self.teachers is not None:
+                told = self.teachers.captions[rows[: self.captions]]
+                shown = self.teachers.pictures[pictures]
+                theirs = torch.matmul(shown, told.transpose(1, 2))
+                loss = loss + self.teacher_weight * similarity_distillation(scores, theirs.float(), real=there)
+        return loss
+
+    def _lines(self, grouped: Tensor) -> Tensor:
+        """[groups · sentences, n, …] → [sentences, groups · n, …]: sentences of one meaning in one column."""
+        return grouped.unflatten(0, (-1, self.sentences)).transpose(0, 1).flatten(1, 2)
+
+
+def read(text: nn.Module, data: TrainingData, rows: Tensor, longest: int) -> Tensor:
+    """[lines, n] captions → [lines, n, d]. A CPU reads those of similar length together, and so hardly any padding."""
+    flat = rows.flatten()
+    if flat.device.type != "cpu" or data.spellings is not None:
+        return text(*data.captions(flat, longest)).unflatten(0, rows.shape)
+    order = data.device_lengths[flat].argsort(stable=True)
+    parts = [text(*data.captions(part, int(data.device_lengths[part].max()))) for part in flat[order].split(AT_ONCE)]
+    return torch.cat(parts)[order.argsort()].unflatten(0, rows.shape)
+
+
+class MaxOfHinges(nn.Module):
+    """The hardest negative of every line, for comparison with InfoNCE; see `hinge`."""
+
+    def __init__(self, margin: float = 0.2) -> None:
+        super().__init__()
+        self.margin = margin
+
+    def forward(self, scores: Tensor, positives: Tensor, real: Tensor) -> Tensor:
+        absent = positives | ~(real[..., None] & real[..., None, :])
+        costs = [max_of_hinges(line, self.margin, out) for line, out in zip(scores, absent, strict=True)]
+        return torch.stack(costs).sum() / real.sum().clamp(min=1)

@@ -1,0 +1,129 @@
+"""Our own system: it learns a small world from features, from views and without pictures, and goes on after a kill."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from conftest import make_recipe, make_world
+from groundling.corpus import Corpus
+from groundling.corpus.unpictured import Unpictured
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.evaluation.retrieval import evaluate_retrieval
+from groundling.model.trained import TrainedModel as Model
+from groundling.run import Run
+from groundling.settings import Recipe, check
+from groundling.systems import of
+from groundling.training import train
+
+SMALL = {"name": "polyglot", "dimensions": 24, "word_dimensions": 12, "hidden": 16, "captions": 2, "noise": 0.1}
+TRAINING = {"optimiser": "adamw", "moving_average": 0.9, "warm_up": 0.1, "decay_to": 0.01, "weight_decay": 1e-4}
+
+
+def recipe_of(training: dict[str, Any] | None = None, **system: Any) -> Recipe:
+    recipe = make_recipe(training={**TRAINING, **(training or {})})
+    return recipe.model_copy(update={"system": {**SMALL, **system}})
+
+
+def mean_recall(run: Run, dataset: Dataset) -> float:
+    return float(evaluate_retrieval(Model.load(run.folder, "cpu"), dataset).result["mean"]["mR"])
+
+
+@pytest.mark.parametrize(
+    "system", [{}, {"text": "ngrams"}, {"objective": "max_of_hinges"}, {"even_languages": False}], ids=str
+)
+def test_learns_the_world(tmp_path: Path, world: Dataset, system: dict[str, Any]) -> None:
+    run = train(recipe_of(**system), world, tmp_path / "run", device="cpu")
+    assert mean_recall(run, world) > 60  # by chance 24
+    weights = load_file(run.weights_file)
+    features = world.split("train").features
+    np.testing.assert_allclose(weights["picture.mean"].numpy(), features.mean(axis=0), atol=1e-5)
+    np.testing.assert_allclose(weights["picture.deviation"].numpy(), features.std(axis=0), atol=1e-5)
+
+
+def test_the_average_of_the_weights_is_what_is_kept(tmp_path: Path, world: Dataset) -> None:
+    steps = {"maximum_steps": 20, "validate_every": 20}
+    kept = load_file(train(recipe_of(steps), world, tmp_path / "average", device="cpu").weights_file)
+    last = load_file(
+        train(recipe_of({**steps, "moving_average": None}), world, tmp_path / "last", device="cpu").weights_file
+    )
+    assert torch.equal(kept["picture.mean"], last["picture.mean"])
+    assert not torch.equal(kept["picture.project.weight"], last["picture.project.weight"])
+
+
+def with_views(dataset: Dataset, views: int = 3) -> Dataset:
+    draw = np.random.default_rng(5).standard_normal((len(dataset.features), views, dataset.features.shape[1]))
+    views_of = (dataset.features[:, None] + 0.2 * draw).astype(np.float16)
+    return replace(dataset, views=views_of, features=views_of.astype(np.float32).mean(axis=1))
+
+
+def with_text_only(dataset: Dataset, meanings: int = 40) -> Dataset:
+    """Captions of further pictures of the same world, which are not there."""
+    more = make_world(meanings + 50, seed=9).corpus.split("train")
+    names = np.array([f"unseen-{number}" for number in range(len(more.pictures))])
+    return replace(dataset, text_only=Unpictured(replace(more, pictures=names), 0, 0))
+
+
+def test_views_and_sentences_without_pictures_take_part(tmp_path: Path, world: Dataset) -> None:
+    views, text_only = with_views(world), with_text_only(world)
+    run = train(recipe_of(), views, tmp_path / "views", device="cpu")
+    assert mean_recall(run, views) > 60
+    run = train(recipe_of(), text_only, tmp_path / "text", device="cpu")
+    assert mean_recall(run, text_only) > 60
+    alone = load_file(tmp_path / "text" / "best.safetensors")
+    without = train(recipe_of(sentence_pairs=0.0), text_only, tmp_path / "none", device="cpu")
+    assert not torch.equal(alone["picture.project.weight"], load_file(without.weights_file)["picture.project.weight"])
+
+
+@pytest.mark.parametrize("kind", ["features", "views"])
+def test_a_killed_training_ends_in_the_same_weights(
+    tmp_path: Path, world: Dataset, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    dataset = with_text_only(world if kind == "features" else with_views(world))
+    recipe = recipe_of({"maximum_steps": 60})
+    whole = train(recipe, dataset, tmp_path / "whole", device="cpu", checkpoint_seconds=1e9)
+    from groundling.training import checkpoint
+
+    save, saved = checkpoint.save, 0
+
+    def killed(*arguments: Any) -> None:
+        nonlocal saved
+        save(*arguments)
+        saved += 1
+        if saved == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(checkpoint, "save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        train(recipe, dataset, tmp_path / "killed", device="cpu", checkpoint_seconds=0)
+    monkeypatch.setattr(checkpoint, "save", save)
+    resumed = train(recipe, dataset, tmp_path / "killed", resume=True, device="cpu", checkpoint_seconds=1e9)
+    one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
+    assert one.keys() == other.keys()
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_other_systems_say_that_they_need_pictures() -> None:
+    values = {"corpus": {"name": "f8k7", "text_only": ["multi30k-four"]}, "system": {"name": "lessons"}}
+    with pytest.raises(UserError, match=r"corpus\.text_only: system lessons learns nothing"):
+        of(check(Recipe, values, "test"))
+    of(check(Recipe, {**values, "system": {"name": "polyglot"}}, "test"))
+
+
+def in_folders(dataset: Dataset) -> Dataset:
+    names = [f"{'big' if row % 4 else 'small'}/{name}" for row, name in enumerate(dataset.corpus.pictures.tolist())]
+    corpus: Corpus = replace(dataset.corpus, pictures=np.array(names))
+    return replace(dataset, corpus=corpus)
+
+
+def test_a_share_of_each_folder(tmp_path: Path, world: Dataset) -> None:
+    dataset = in_folders(world)
+    train(recipe_of({"maximum_steps": 2}, shares={"small": 1, "big": 1}), dataset, tmp_path / "run", device="cpu")
+    for shares, problem in (({"smal": 1}, 'did you mean "small"'), ({"small": 1}, 'nothing of the pictures in "big"')):
+        with pytest.raises(UserError, match=problem):
+            train(recipe_of(shares=shares), dataset, tmp_path / "none", device="cpu")
