@@ -22,7 +22,7 @@ from groundling.recipes import resolve
 from groundling.report.run_report import evaluate_run
 from groundling.run import Run
 from groundling.settings import Recipe
-from groundling.training.before import train_before
+from groundling.training.before import train_before, train_teachers
 from groundling.training.loop import train as run_training
 from groundling.training.teaching import Lesson
 from groundling.training.teaching import teach as run_lesson
@@ -88,7 +88,8 @@ def train_recipe(
     dataset = Dataset.load(recipe.corpus, recipe.features, data)
     (warn or _warn)(dataset.skipped)
     before = train_before(recipe, folder, data, device)
-    return run_training(recipe, dataset, folder, resume=resume, device=device, before=before)
+    teachers = train_teachers(recipe, folder, data, device)
+    return run_training(recipe, dataset, folder, resume=resume, device=device, before=before, teachers=teachers)
 
 
 def _warn(skipped: Sequence[str]) -> None:

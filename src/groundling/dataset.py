@@ -114,7 +114,8 @@ class Dataset:
             unknown_backbone=unknown,
             views=None if views is None else views.astype(np.float16),
         )
-        sources = [_text_source(name, data) for name in corpus.text_only]
+        trains = splits is None or "train" in splits
+        sources = [_text_source(name, data) for name in corpus.text_only] if trains else []
         if sources:
             dataset = replace(dataset, text_only=unpictured(dataset.corpus, sources))
         return dataset.under(corpus)

@@ -141,13 +141,29 @@ class Recipe(Settings):
         "in it (it is then trained first)",
     )
 
+    teachers: "list[Recipe | str]" = Field(
+        [],
+        description="trainings whose models teach this one what they find similar: folders of runs, or what differs "
+        "from this recipe in them (they are then trained first)",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete_teachers(cls, values: Any) -> Any:
+        """A teacher, too, says only what is different there."""
+        if not isinstance(values, dict) or not isinstance(values.get("teachers"), list):
+            return values
+        own = {key: value for key, value in values.items() if key not in ("title", "name", "before", "teachers")}
+        described = [merged(own, teacher) if isinstance(teacher, dict) else teacher for teacher in values["teachers"]]
+        return {**values, "teachers": described}
+
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, values: Any) -> Any:
         """`before` says only what is different there; another system has none of this one's settings."""
         if not isinstance(values, dict) or not isinstance(values.get("before"), dict):
             return values
-        own = {key: value for key, value in values.items() if key not in ("title", "name", "before")}
+        own = {key: value for key, value in values.items() if key not in ("title", "name", "before", "teachers")}
         before, system = values["before"], values["before"].get("system")
         if isinstance(system, dict) and system.get("name", _name(own)) != _name(own):
             own["system"] = {}

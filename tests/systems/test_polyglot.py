@@ -16,6 +16,7 @@ from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel as Model
+from groundling.objectives.similarity_distillation import similarity_distillation
 from groundling.run import Run
 from groundling.settings import Recipe, check
 from groundling.systems import of
@@ -127,3 +128,39 @@ def test_a_share_of_each_folder(tmp_path: Path, world: Dataset) -> None:
     for shares, problem in (({"smal": 1}, 'did you mean "small"'), ({"small": 1}, 'nothing of the pictures in "big"')):
         with pytest.raises(UserError, match=problem):
             train(recipe_of(shares=shares), dataset, tmp_path / "none", device="cpu")
+
+
+def test_teachers_pass_on_what_they_find_similar(tmp_path: Path, world: Dataset) -> None:
+    folders = [train(recipe_of({"seed": seed}), world, tmp_path / f"{seed}", device="cpu").folder for seed in (1, 2)]
+    recipe = recipe_of({"maximum_steps": 200, "validate_every": 200}, teacher_weight=10.0)
+    alone = train(recipe, world, tmp_path / "alone", device="cpu")
+    named = recipe.model_copy(update={"teachers": [str(folder) for folder in folders]})
+    taught = train(named, world, tmp_path / "taught", device="cpu", teachers=folders)
+
+    def apart(run: Run) -> float:
+        """The distance of its similarity distributions, over train pictures, from those of its teachers' mean."""
+        own, *theirs = [similarities(Model.load(folder, "cpu"), world) for folder in (run.folder, *folders)]
+        return similarity_distillation(own, torch.stack(theirs).mean(dim=0)).item()
+
+    assert apart(taught) < apart(alone) / 2
+
+
+def similarities(model: Model, dataset: Dataset) -> torch.Tensor:
+    """Of training pictures and the first caption of each."""
+    part = dataset.split("train")
+    captions = model.encode_text(part.corpus.texts[::4], "en")
+    return torch.from_numpy(model.encode_features(part.features) @ captions.T)
+
+
+def test_a_teacher_says_only_what_is_different() -> None:
+    values = {
+        "corpus": {"name": "f8k7"},
+        "system": {"name": "polyglot", "hidden": 64},
+        "teachers": [{"training": {"seed": 7}}, {"system": {"hidden": 128}}, "runs/other"],
+    }
+    first, second, third = check(Recipe, values, "test").teachers
+    assert isinstance(first, Recipe) and isinstance(second, Recipe) and third == "runs/other"
+    assert first.training.seed == 7 and first.system["hidden"] == 64 and first.corpus.name == "f8k7"
+    assert second.system == {"name": "polyglot", "hidden": 128} and not second.teachers
+    with pytest.raises(UserError, match="teachers: system lessons learns from no teachers"):
+        of(check(Recipe, {**values, "system": {"name": "lessons"}, "teachers": ["runs/other"]}, "test"))

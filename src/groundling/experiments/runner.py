@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from groundling import progress
 from groundling.errors import UserError
 from groundling.experiments.question import Question, answer, check_question
-from groundling.experiments.table_entries import TableEntry, before
+from groundling.experiments.table_entries import TableEntry, before, teachers
 from groundling.experiments.table_settings import ENTAILMENT_METRICS
 from groundling.files import read_json
 from groundling.run import Run
@@ -87,7 +87,8 @@ def in_order(waiting: list[TableEntry], out: Path) -> list[list[TableEntry]]:
 
     What several entries start from is trained once, in a folder of its own, and keeps its weights.
     """
-    earlier = {entry.folder: entry for entry in map(before, waiting) if entry is not None}
+    needed = [one for entry in waiting for one in (before(entry), *teachers(entry)) if one is not None]
+    earlier = {entry.folder: entry for entry in needed}
     missing = [entry for entry in earlier.values() if not Run(out / entry.folder).evaluation_file.exists()]
     return [*in_order(missing, out), waiting] if missing else [waiting]
 
@@ -195,6 +196,7 @@ def run_entry(
     entry: TableEntry, out: Path, data: Path | None, device: str, keep_weights: bool, asked: Sequence[Question] = ()
 ) -> None:
     """Train (or go on training) one entry, evaluate it on the test split, and ask it what else is to be known."""
+    from groundling.dataset import Dataset
     from groundling.evaluation.loading import LoadedRun
     from groundling.evaluation.saved import evaluate_and_save
     from groundling.files import write_json
@@ -207,8 +209,12 @@ def run_entry(
     kept = run.evaluation_file.exists() and run.weights_file.exists()  # somebody wanted them
     if run.finished and not run.weights_file.exists():
         shutil.rmtree(folder)  # there is a new question, and nobody left to ask
-    run = train(entry.recipe, dataset, folder, resume=folder.exists(), device=device, before=_start(entry, out))
+    taught_by = _teachers(entry, out)
+    start = _start(entry, out)
+    run = train(entry.recipe, dataset, folder, folder.exists(), device, before=start, teachers=taught_by)
     model = TrainedModel.load(run.folder, device)
+    if model.recipe.features != entry.recipe.features:  # it looks through a picture network of its own
+        dataset = Dataset.load(entry.recipe.corpus, model.recipe.features, data, splits=("test",))
     if not run.evaluation_file.exists():
         evaluate_and_save(run, model, dataset)  # first of all: an entry with an evaluation is done
     for question in asked:
@@ -227,10 +233,17 @@ def _start(entry: TableEntry, out: Path) -> Path | None:
     return None if earlier is None else out / earlier.folder
 
 
+def _teachers(entry: TableEntry, out: Path) -> list[Path]:
+    """The runs that teach an entry: other entries, and those that its recipe names."""
+    named = [Path(one).expanduser() for one in entry.recipe.teachers if isinstance(one, str)]
+    return [*(out / teacher.folder for teacher in teachers(entry)), *named]
+
+
 def _corpus(entry: TableEntry) -> CorpusSettings:
     """The whole corpus of an entry, whatever part of it the entry trains on, so that entries share what is loaded."""
     used = entry.recipe.corpus
-    return CorpusSettings(name=used.name, split=used.split, captions_from=used.captions_from, test_on=used.test_on)
+    kept = ("name", "split", "captions_from", "test_on", "text_only")
+    return CorpusSettings(**{key: getattr(used, key) for key in kept})
 
 
 def _asked_dataset(entry: TableEntry, question: Question, data: Path | None) -> "Dataset":

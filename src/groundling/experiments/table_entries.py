@@ -40,11 +40,17 @@ class TableEntry:
 
 def before(entry: TableEntry) -> TableEntry | None:
     """The training that an entry starts from, where its recipe describes one (`before`). Its weights are kept."""
-    recipe = entry.recipe.before
-    if not isinstance(recipe, Recipe):
-        return None
+    return _needed(entry.recipe.before, "before") if isinstance(entry.recipe.before, Recipe) else None
+
+
+def teachers(entry: TableEntry) -> list[TableEntry]:
+    """The trainings that teach an entry, where its recipe describes them. Their weights are kept."""
+    return [_needed(recipe, "teacher") for recipe in entry.recipe.teachers if isinstance(recipe, Recipe)]
+
+
+def _needed(recipe: Recipe, what: str) -> TableEntry:
     group = tuple(recipe.corpus.languages or ())
-    named = recipe.model_copy(update={"name": f"before-{_name(recipe, group)}"})
+    named = recipe.model_copy(update={"name": f"{what}-{_name(recipe, group)}"})
     return TableEntry("", group, named, keeps_weights=True)
 
 

@@ -79,6 +79,8 @@ def of(recipe: Recipe) -> System:
         )
     if recipe.before is not None and not system.takes_start:
         raise UserError(f"before: system {system.name} starts from no earlier run here; leave it out")
+    if recipe.teachers and not system.takes_teachers:
+        raise UserError(f"teachers: system {system.name} learns from no teachers; leave them out")
     if recipe.corpus.text_only and not system.reads_text_only:
         raise UserError(f"corpus.text_only: system {system.name} learns nothing from sentences without pictures")
     return system
@@ -93,6 +95,8 @@ def meaning(recipe: Recipe) -> dict[str, Any]:
     values = recipe.model_dump(exclude={"name", "title", "system"}, exclude_defaults=True)
     if isinstance(recipe.before, Recipe):
         values["before"] = meaning(recipe.before)
+    if recipe.teachers:
+        values["teachers"] = [meaning(one) if isinstance(one, Recipe) else one for one in recipe.teachers]
     return {**values, "system": {**system.settings.model_dump(exclude_defaults=True), "name": system.name}}
 
 

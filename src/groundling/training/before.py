@@ -1,4 +1,7 @@
-"""The training that another one starts from (`before` in a recipe), for a single training; tables have cells for it."""
+"""Trainings that another one builds on: the one that it starts from (`before` in a recipe), and its teachers.
+
+For a single training; tables have entries for them.
+"""
 
 from pathlib import Path
 
@@ -13,14 +16,26 @@ def train_before(recipe: Recipe, folder: Path, data: Path | None, device: str) -
 
     One that is described, not named, is trained beside the run `folder`, as NAME-before; one that was stopped goes on.
     """
-    if recipe.before is None:
-        return None
-    if isinstance(recipe.before, str):
-        return Run.open(Path(recipe.before).expanduser()).folder
-    earlier = recipe.before.model_copy(update={"name": f"{recipe.name}-before"})
-    run = Run(folder.with_name(f"{folder.name}-before"))
+    return None if recipe.before is None else _trained(recipe.before, "before", recipe.name, folder, data, device)
+
+
+def train_teachers(recipe: Recipe, folder: Path, data: Path | None, device: str) -> list[Path]:
+    """The runs that teach `recipe`; those that are described are trained beside it, as NAME-teacher-1 and so on."""
+    return [
+        _trained(teacher, f"teacher-{number}", recipe.name, folder, data, device)
+        for number, teacher in enumerate(recipe.teachers, start=1)
+    ]
+
+
+def _trained(wanted: Recipe | str, what: str, name: str, folder: Path, data: Path | None, device: str) -> Path:
+    if isinstance(wanted, str):
+        return Run.open(Path(wanted).expanduser()).folder
+    earlier = wanted.model_copy(update={"name": f"{name}-{what}"})
+    run = Run(folder.with_name(f"{folder.name}-{what}"))
     if not run.finished or run.recipe() != earlier:
         start = train_before(earlier, run.folder, data, device)
+        teachers = train_teachers(earlier, run.folder, data, device)
         dataset = Dataset.load(earlier.corpus, earlier.features, data)
-        train(earlier, dataset, run.folder, resume=run.recipe_file.exists(), device=device, before=start)
+        resume = run.recipe_file.exists()
+        train(earlier, dataset, run.folder, resume=resume, device=device, before=start, teachers=teachers)
     return run.folder

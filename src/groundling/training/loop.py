@@ -2,7 +2,9 @@
 
 import math
 import time
+from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -26,6 +28,7 @@ from groundling.training.kept_features import keep_features
 from groundling.training.metrics import Metrics, NoMetrics
 from groundling.training.schedule import learning_rate
 from groundling.training.step import EagerStep, fastest, make_optimiser, set_learning_rate
+from groundling.training.teachers import teacher_vectors
 from groundling.training.validation import Validate, validation
 
 LOG_EVERY = 50
@@ -39,11 +42,13 @@ def train(
     device: str = "auto",
     checkpoint_seconds: float = 60.0,
     before: Path | None = None,
+    teachers: Sequence[Path] = (),
 ) -> Run:
     """Train a recipe into a run folder; the best weights by validation are kept.
 
     A training that was killed goes on from its checkpoint with `resume` and ends, on a CPU, in the same weights as one
-    that was not. A finished run is left as it is. `before` is the finished run that the recipe starts from.
+    that was not. A finished run is left as it is. `before` is the finished run that the recipe starts from, `teachers`
+    are those that teach it.
     """
     run = Run(folder)
     if _already_there(run, recipe, resume):
@@ -60,6 +65,8 @@ def train(
 
     saved = read_json(run.tokeniser_file) if goes_on else None
     context = make_context(recipe, system, dataset, where, learn, start, saved)
+    if teachers:
+        context = replace(context, teachers=teacher_vectors(teachers, recipe, context.train, where))
     torch.manual_seed(recipe.training.seed)
     plan = system.setup(context)
     validate = validation(plan, context)

@@ -1,0 +1,103 @@
+"""Settings for those who name a corpus and nothing else: chosen by what the corpus is like and by the machine.
+
+What is chosen, and why, is said in a sentence each; whatever a recipe or the command line says goes before it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from groundling.corpus.corpus import Corpus
+from groundling.text.segmentation import words
+
+SAMPLE = 500  # captions that are looked at to learn how long captions are
+NAMES = 4.0  # words; captions shorter than this on average are names and keywords
+EPOCHS = {500: 120, 5_000: 140, 50_000: 30}  # passes through so many pictures
+
+
+@dataclass
+class Choice:
+    """Settings of a recipe, and why they are what they are."""
+
+    values: dict[str, Any]
+    reasons: list[str] = field(default_factory=list)
+
+
+def choose(corpus: Corpus, on_gpu: bool) -> Choice:
+    """Settings of our own system for a corpus."""
+    train = corpus.split("train")
+    pictures = len(np.unique(train.owners))
+    choice = Choice({"system": {"name": "polyglot"}, "features": {}, "text": {}, "training": {}})
+    choice.reasons.append(
+        f"system polyglot, our own: {pictures:,} training pictures, {len(train):,} captions in "
+        f"{len(train.all_languages())} languages"
+    )
+    _text(choice, train)
+    tuned = _pictures(choice, corpus, pictures, on_gpu)
+    _training(choice, pictures, tuned, on_gpu)
+    return choice
+
+
+def _text(choice: Choice, train: Corpus) -> None:
+    captions = len(train)
+    rare = 1 if captions < 5_000 else 2 if captions < 50_000 else 4
+    choice.values["text"] = {"minimum_count": rare, "maximum_length": 40}
+    length = mean_length(train)
+    if length < NAMES:
+        choice.values["system"] |= {"text": "ngrams"}
+        choice.reasons.append(f"captions of {length:.1f} words are names: they are read by their words and letters")
+    else:
+        choice.reasons.append(
+            f"captions of {length:.1f} words are read word by word; words are known that occur {rare} times or more"
+        )
+
+
+def _pictures(choice: Choice, corpus: Corpus, pictures: int, on_gpu: bool) -> bool:
+    """How pictures are looked at; whether the picture network is trained."""
+    files = corpus.root is not None
+    if on_gpu and files:
+        choice.values["features"] = {"backbone": "efficientnet-lite2", "mirror": True}
+        choice.values["system"] |= {"tune": True}
+        choice.reasons.append("the picture network efficientnet-lite2 is trained along: there are pictures and a GPU")
+        return True
+    if files:
+        few = pictures <= 2_000
+        choice.values["features"] = {"backbone": "efficientnet-lite0", **({"views": 4} if few else {"mirror": True})}
+        looks = "four parts of each picture are looked at" if few else "each picture and its mirror image are looked at"
+        choice.reasons.append(f"{looks} once through efficientnet-lite0, which stays as it is: there is no GPU")
+    else:
+        choice.reasons.append("the features that came with the corpus are used: there are no picture files")
+    return False
+
+
+def _training(choice: Choice, pictures: int, tuned: bool, on_gpu: bool) -> None:
+    largest = (256 if tuned else 512) if on_gpu else 128
+    batch = int(np.clip(2 ** int(np.log2(max(pictures, 1) / 6 + 1)), 16, largest))
+    passes = float(np.interp(np.log(max(pictures, 1)), np.log(list(EPOCHS)), list(EPOCHS.values())))
+    most = 3_000 if on_gpu else 1_000
+    steps = int(np.clip(passes * pictures / batch, 200, most))
+    choice.values["training"] = {
+        "batch_size": batch,
+        "optimiser": "adamw",
+        "learning_rate": 1e-3,
+        "weight_decay": 1e-4,
+        "warm_up": 0.13,
+        "decay_to": 1e-6,
+        "moving_average": round(1 - 3 / steps, 4),  # the average over the last third
+        "maximum_steps": steps,
+        "validate_every": max(20, steps // 15),
+        "patience": 100,
+    }
+    if not on_gpu:
+        choice.values["system"] |= {"hidden": 256}
+    choice.reasons.append(
+        f"{steps:,} steps of {batch} pictures each, {steps * batch / max(pictures, 1):.0f} passes through the pictures"
+    )
+
+
+def mean_length(corpus: Corpus) -> float:
+    """Words of a caption, on average over some of them."""
+    rows = np.linspace(0, len(corpus) - 1, min(SAMPLE, len(corpus))).astype(int)
+    lengths = [len(words(corpus.texts[row], str(corpus.languages[row]))) for row in rows.tolist()]
+    return float(np.mean(lengths)) if lengths else 0.0

@@ -1,0 +1,38 @@
+"""What is chosen for those who name a corpus and nothing else."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from groundling.corpus import Corpus
+from groundling.settings import Recipe, check
+from groundling.training.defaults import choose
+
+
+def corpus_of(pictures: int, caption: str = "a brown dog runs over a green field", root: Path | None = None) -> Corpus:
+    splits = np.array(["train"] * pictures + ["dev"] * 10)
+    owners = np.repeat(np.arange(pictures + 10), 2)
+    codes = np.array(["en", "de"] * (pictures + 10))
+    names, origins = np.array([f"{n}.jpg" for n in range(pictures + 10)]), np.full(len(owners), "human")
+    return Corpus("mine", names, splits, owners, codes, [caption] * len(owners), origins, root)
+
+
+@pytest.mark.parametrize("pictures", [3, 500, 5_000, 50_000])
+@pytest.mark.parametrize("on_gpu", [True, False])
+@pytest.mark.parametrize("root", [None, Path("photos")])
+def test_every_choice_is_a_recipe_and_says_why(pictures: int, on_gpu: bool, root: Path | None) -> None:
+    choice = choose(corpus_of(pictures, root=root), on_gpu)
+    recipe = check(Recipe, {"corpus": {"name": "mine"}, **choice.values}, "test")
+    training = recipe.training
+    assert 2 <= training.batch_size <= max(16, pictures)
+    assert training.maximum_steps * training.batch_size >= 25 * min(pictures, 5_000)  # seen often enough
+    assert recipe.system.get("tune", False) == (on_gpu and root is not None)
+    assert len(choice.reasons) == 4 and f"{pictures:,} training pictures" in choice.reasons[0]
+    assert f"{training.maximum_steps:,} steps of {training.batch_size} pictures" in choice.reasons[3]
+
+
+def test_names_are_read_by_their_letters_and_rare_words_are_known_where_there_are_few_captions() -> None:
+    names, sentences = choose(corpus_of(600, "grey cat"), False), choose(corpus_of(30_000), False)
+    assert names.values["system"]["text"] == "ngrams" and "text" not in sentences.values["system"]
+    assert names.values["text"]["minimum_count"] == 1 and sentences.values["text"]["minimum_count"] == 4
