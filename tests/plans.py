@@ -27,8 +27,9 @@ def context(
     device: torch.device = CPU,
     start: Start | None = None,
     text: dict[str, Any] | None = None,
+    features: dict[str, Any] | None = None,
 ) -> Context:
-    recipe = make_recipe(training={"batch_size": 128, **(training or {})}, text=text or {})
+    recipe = make_recipe(training={"batch_size": 128, **(training or {})}, text=text or {}, features=features or {})
     return context_of(recipe.model_copy(update={"system": values}), part, device, start)
 
 

@@ -8,19 +8,23 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from conftest import make_recipe, make_world
+from groundling.batches import DeviceBatch
 from groundling.corpus import Corpus
 from groundling.corpus.unpictured import Unpictured
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel as Model
+from groundling.objectives import mixed_languages
 from groundling.objectives.similarity_distillation import similarity_distillation
 from groundling.run import Run
 from groundling.settings import Recipe, check
 from groundling.systems import of
 from groundling.training import train
+from plans import plan
 
 SMALL = {"name": "polyglot", "dimensions": 24, "word_dimensions": 12, "hidden": 16, "captions": 2, "noise": 0.1}
 TRAINING = {"optimiser": "adamw", "moving_average": 0.9, "warm_up": 0.1, "decay_to": 0.01, "weight_decay": 1e-4}
@@ -114,6 +118,30 @@ def test_other_systems_say_that_they_need_pictures() -> None:
     with pytest.raises(UserError, match=r"corpus\.text_only: system lessons learns nothing"):
         of(check(Recipe, values, "test"))
     of(check(Recipe, {**values, "system": {"name": "polyglot"}}, "test"))
+
+
+@pytest.mark.parametrize("kind", ["features", "views"])
+def test_a_step_can_be_recorded(world: Dataset, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    """On a GPU shapes and branches must depend on no value of a batch. Fake tensors have none to look at."""
+    dataset = with_text_only(world if kind == "features" else with_views(world)).split("train")
+    made = plan({**SMALL, "word_dropout": 0.2}, dataset, {"batch_size": 16})
+    monkeypatch.setattr(mixed_languages, "read", mixed_languages.read_together)  # as a GPU does
+    batch = made.stage.sampler.batch(0)
+    with FakeTensorMode(allow_non_fake_inputs=True) as fake:
+        rows, step = fake.from_tensor(torch.from_numpy(batch.rows)), fake.from_tensor(torch.zeros(()))
+        made.stage.loss(made.towers.train(), made.data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
+
+
+def test_captions_are_read_alike_together_and_by_length(world: Dataset) -> None:
+    made = plan(SMALL, world.split("train"))
+    rows = torch.from_numpy(made.stage.sampler.batch(0).rows[1:])
+    made.towers.eval()
+    longest = int(made.data.lengths.max())
+    one, other = (
+        way(made.towers.text, made.data, rows, longest)
+        for way in (mixed_languages.read_together, mixed_languages.read_by_length)
+    )
+    torch.testing.assert_close(one, other)
 
 
 def in_folders(dataset: Dataset) -> Dataset:

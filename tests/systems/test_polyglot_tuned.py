@@ -10,13 +10,16 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 from torch import Tensor, nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from conftest import make_recipe
+from groundling.batches import DeviceBatch
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel as Model
+from groundling.objectives import mixed_languages
 from groundling.run import Run
 from groundling.settings import FeatureSettings, Recipe
 from groundling.training import train
@@ -25,6 +28,7 @@ from groundling.vision.backbones import Backbone
 from groundling.vision.efficientnet_lite import ConvNorm
 from groundling.vision.from_settings import corpus_features
 from groundling.vision.view import View
+from plans import plan
 
 COLOURS = {
     "red": (220, 40, 30),
@@ -165,6 +169,18 @@ def test_a_killed_training_ends_in_the_same_weights(
     resumed = train(recipe, dataset, tmp_path / "killed", resume=True, device="cpu", checkpoint_seconds=1e9)
     one, other = load_file(whole.weights_file), load_file(resumed.weights_file)
     assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_a_step_can_be_recorded(flags: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing on the way from the pictures' pixels to the loss looks at a value of the batch."""
+    made = plan(recipe_of().system, dataset_of(flags).split("train"), {"batch_size": 16}, features=FEATURES)
+    monkeypatch.setattr(mixed_languages, "read", mixed_languages.read_together)  # as a GPU does
+    batch = made.stage.sampler.batch(0)
+    assert made.stage.bring is not None
+    made.stage.bring(batch)
+    with FakeTensorMode(allow_non_fake_inputs=True) as fake:
+        rows, step = fake.from_tensor(torch.from_numpy(batch.rows)), fake.from_tensor(torch.zeros(()))
+        made.stage.loss(made.towers.train(), made.data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
 
 
 def test_without_pictures_it_is_said(flags: Corpus, tmp_path: Path) -> None:

@@ -6,18 +6,17 @@ M (M − 1) / 2 pairs; a ring has M of them and ties all together.
 """
 
 import torch
-from torch import Tensor
-
-from groundling.objectives.info_nce import InfoNCE
+from torch import Tensor, nn
 
 
-def caption_ring(captions: Tensor, texts: Tensor, real: Tensor, objective: InfoNCE) -> Tensor:
+def caption_ring(captions: Tensor, texts: Tensor, real: Tensor, objective: nn.Module) -> Tensor:
     """Line m of captions against line m + 1, the last against the first; 0 where there is one line alone.
 
     Args:
         captions: [lines, n, d] unit vectors; column j is of one picture, or of one meaning.
         texts: [lines, n] a number for what a caption says, by which others that say the same are told.
         real: [lines, n] which are there.
+        objective: InfoNCE, or another loss of (similarities, false negatives, which are there).
     """
     if len(captions) < 2:
         return captions.new_zeros(())

@@ -6,6 +6,7 @@ L = InfoNCE(pictures, captions)  +  w · ring(captions)  +  v · ring(sentences 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -63,14 +64,15 @@ class MixedLanguageLoss:
         vectors = read(towers.text, data, rows, batch.longest)  # [lines, n, d]
         seen = towers.picture(self.look(towers, pictures))
         texts = data.device_texts[rows]
+        objective = cast(nn.Module, towers.objective)
         with torch.autocast(vectors.device.type, enabled=False):  # in bf16 scores within .004 are one: recalls are lost
             own, said, there = (part[: self.captions] for part in (vectors, texts, real))
             scores = torch.matmul(seen, own.transpose(1, 2))  # [lines, pictures, captions]
-            loss = towers.objective(scores, said[:, :, None] == said[:, None, :], there)
-            loss = loss + self.caption_weight * caption_ring(own, said, there, towers.objective)
+            loss: Tensor = objective(scores, said[:, :, None] == said[:, None, :], there)
+            loss = loss + self.caption_weight * caption_ring(own, said, there, objective)
             if self.sentences:
-                alone = [self._lines(part[self.captions :]) for part in (vectors, texts, real)]
-                loss = loss + self.sentence_weight * caption_ring(*alone, towers.objective)
+                alone, said_alone, there_alone = (self._lines(part[self.captions :]) for part in (vectors, texts, real))
+                loss = loss + self.sentence_weight * caption_ring(alone, said_alone, there_alone, objective)
             if self.teachers is not None:
                 told = self.teachers.captions[rows[: self.captions]]
                 shown = self.teachers.pictures[pictures]
@@ -85,9 +87,17 @@ class MixedLanguageLoss:
 
 def read(text: nn.Module, data: TrainingData, rows: Tensor, longest: int) -> Tensor:
     """[lines, n] captions → [lines, n, d]. A CPU reads those of similar length together, and so hardly any padding."""
+    by_length = rows.device.type == "cpu" and data.spellings is None
+    return (read_by_length if by_length else read_together)(text, data, rows, longest)
+
+
+def read_together(text: nn.Module, data: TrainingData, rows: Tensor, longest: int) -> Tensor:
+    vectors: Tensor = text(*data.captions(rows.flatten(), longest))
+    return vectors.unflatten(0, rows.shape)
+
+
+def read_by_length(text: nn.Module, data: TrainingData, rows: Tensor, longest: int) -> Tensor:
     flat = rows.flatten()
-    if flat.device.type != "cpu" or data.spellings is not None:
-        return text(*data.captions(flat, longest)).unflatten(0, rows.shape)
     order = data.device_lengths[flat].argsort(stable=True)
     parts = [text(*data.captions(part, int(data.device_lengths[part].max()))) for part in flat[order].split(AT_ONCE)]
     return torch.cat(parts)[order.argsort()].unflatten(0, rows.shape)

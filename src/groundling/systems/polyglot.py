@@ -175,7 +175,7 @@ class Polyglot(System):
             rates={"network.": rate},
             bring=lambda batch: store.stage(batch.rows[0]),
         )
-        return replace(plan, stage=stage, dev_features=lambda towers: features_of(towers.network, dev, mirror))
+        return replace(plan, stage=stage, dev_features=lambda _: features_of(tuning.network, dev, mirror))
 
     def _look(self, context: Context, data: TrainingData) -> Look:
         if context.train.views is None:

@@ -98,7 +98,7 @@ def fit(
     """
     module, sampler, settings = stage.module, stage.sampler, stage.settings
     where = stage.data.features.device
-    optimiser = make_optimiser(stage, where)
+    optimiser = make_optimiser(module, settings, where, stage.rates)
     average = None if settings.moving_average is None else MovingAverage(module, settings.moving_average)
     at = checkpoint.Progress(sampler=sampler.state)
     if file.exists():

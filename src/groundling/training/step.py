@@ -1,13 +1,14 @@
 """One step of training: forward, backward, clip, update."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from groundling.batches import Batch, DeviceBatch
 from groundling.batches.stage import Stage
 from groundling.devices import autocast
+from groundling.settings import TrainingSettings
 from groundling.training.average import MovingAverage
 
 Step = Callable[[Batch, int], Tensor]
@@ -97,15 +98,16 @@ class GraphStep:
         return graph, rows, loss
 
 
-def make_optimiser(stage: Stage, device: torch.device) -> torch.optim.Optimizer:
+def make_optimiser(
+    module: nn.Module, settings: TrainingSettings, device: torch.device, rates: Mapping[str, float] | None = None
+) -> torch.optim.Optimizer:
     """Adam in one kernel; on a GPU its learning rate is a tensor, which a recorded step reads anew each time.
 
-    Parameters that learn faster or slower are groups of their own, with the `factor` of their rate.
+    Parameters that learn faster or slower (`rates`, see `Stage`) are groups of their own, with their `factor`.
     """
-    settings = stage.settings
-    factors = {"": 1.0, **stage.rates}
-    groups: dict[str, list[torch.nn.Parameter]] = {prefix: [] for prefix in factors}
-    for name, parameter in stage.module.named_parameters():
+    factors = {"": 1.0, **(rates or {})}
+    groups: dict[str, list[nn.Parameter]] = {prefix: [] for prefix in factors}
+    for name, parameter in module.named_parameters():
         groups[max((prefix for prefix in factors if name.startswith(prefix)), key=len)].append(parameter)
     on_gpu = device.type == "cuda"
     described = [
