@@ -23,7 +23,7 @@ from groundling.objectives.latent_words import LatentSettings, Pretraining, capt
 from groundling.objectives.masked import completion, masked_words
 from groundling.run import Run
 from groundling.settings import TextSettings
-from groundling.systems import Plan, hybrid_words, smalr
+from groundling.systems import Plan, embedding_network, smalr
 from groundling.text.by_language import LanguageTokeniser
 from groundling.towers.latent import LatentVocabulary
 from groundling.training import loop, train
@@ -84,7 +84,7 @@ def test_frequent_words_keep_a_row_and_the_others_are_tokens(world: Dataset) -> 
 
 
 def test_no_rare_words_need_no_pretraining(world: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hybrid_words, "assign", None)
+    monkeypatch.setattr(embedding_network, "assign", None)
     made = plan(settings_of("hem", own_words=10), world.split("train"))
     assert isinstance(made.tokeniser, LanguageTokeniser) and made.tokeniser.tokens == 0
     assert "text.words.latent" not in made.towers.state_dict()
@@ -217,7 +217,7 @@ def test_a_stopped_training_goes_on_exactly(
     """With the tokens it began with, though they could not be learned again; masks go on where they were."""
     system = settings_of(name, align_epochs=7)
     recipe = make_recipe(system=system, training={"maximum_steps": 45, "learning_rate": 1e-2})
-    meanwhile = partial(monkeypatch.setattr, hybrid_words, "assign", None)
+    meanwhile = partial(monkeypatch.setattr, embedding_network, "assign", None)
     assert_goes_on_exactly(recipe, world, tmp_path, monkeypatch, meanwhile=meanwhile)
 
 

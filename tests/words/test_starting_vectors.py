@@ -7,8 +7,10 @@ import pytest
 
 from groundling.dataset import Dataset
 from groundling.errors import UserError
+from groundling.settings import TextSettings
 from groundling.words import WordVectors, storage
-from groundling.words.starting_vectors import look_up, starting_table
+from groundling.words.own_vocabulary import OwnVocabulary
+from groundling.words.starting_vectors import StartingVectors, look_up, reduced
 
 VOCABULARIES = {"de": ("hund", "katze"), "en": ("dog", "cat", "fish")}
 
@@ -21,7 +23,7 @@ def write(folder: Path, language: str, words: list[str], size: int = 3) -> None:
 def test_rows_of_files_stand_in_their_places(tmp_path: Path, world: Dataset) -> None:
     write(tmp_path, "de", ["katze", "baum", "hund"])
     write(tmp_path, "en", ["fish", "dog", "cat", "tree"])
-    table = starting_table(world.corpus, VOCABULARIES, str(tmp_path / "{language}.safetensors"), 300, "script")
+    table = StartingVectors(str(tmp_path / "{language}.safetensors"), 300).table(world.corpus, VOCABULARIES, "script")
     german, english = (storage.read(tmp_path / f"{code}.safetensors")[0] for code in ("de", "en"))
     expected = [np.zeros(3), np.zeros(3), *(german.vector(word) for word in VOCABULARIES["de"])]
     expected += [np.zeros(3), *(english.vector(word) for word in VOCABULARIES["en"])]
@@ -41,8 +43,8 @@ def test_fewer_dimensions_by_principal_components(tmp_path: Path, world: Dataset
     write(tmp_path, "de", ["katze", "hund"])
     write(tmp_path, "en", ["fish", "dog", "cat"])
     source = str(tmp_path / "{language}.safetensors")
-    table = starting_table(world.corpus, VOCABULARIES, source, 300, "script", reduce_to=2)
-    whole = starting_table(world.corpus, VOCABULARIES, source, 300, "script")
+    whole = StartingVectors(source, 300).table(world.corpus, VOCABULARIES, "script")
+    table = reduced(whole, VOCABULARIES, 2)
     assert table.shape == (8, 2)
     # Two components hold three words' differences in full: distances stay.
     for rows in (slice(2, 4), slice(5, 8)):
@@ -54,11 +56,11 @@ def test_mistakes_are_told(tmp_path: Path, world: Dataset) -> None:
     write(tmp_path, "de", ["hund"], size=3)
     write(tmp_path, "en", ["dog"], size=4)
     with pytest.raises(UserError, match="3 and 4 dimensions"):
-        starting_table(world.corpus, VOCABULARIES, str(tmp_path / "{language}.safetensors"), 300, "script")
+        StartingVectors(str(tmp_path / "{language}.safetensors"), 300).table(world.corpus, VOCABULARIES, "script")
     with pytest.raises(UserError, match=r"write \{language\} in"):
-        starting_table(world.corpus, VOCABULARIES, str(tmp_path / "de.safetensors"), 300, "script")
+        StartingVectors(str(tmp_path / "de.safetensors"), 300).table(world.corpus, VOCABULARIES, "script")
     with pytest.raises(UserError, match=r"fr\.vec"):
-        starting_table(world.corpus, {"fr": ("chien",)}, str(tmp_path / "{language}.vec"), 300, "script")
+        StartingVectors(str(tmp_path / "{language}.vec"), 300).table(world.corpus, {"fr": ("chien",)}, "script")
 
 
 def test_vectors_from_captions_are_the_same_every_time(
@@ -68,11 +70,11 @@ def test_vectors_from_captions_are_the_same_every_time(
     pytest.importorskip("gensim")
     monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "one"))
     corpus = world.split("train").corpus
-    one = starting_table(corpus, VOCABULARIES, "captions", 6, "script")
+    one = StartingVectors("captions", 6).table(corpus, VOCABULARIES, "script")
     monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "other"))
     assert one.shape == (8, 6)
     assert (np.abs(one[[2, 3, 5, 6, 7]]).sum(axis=1) > 0).all()
-    assert np.array_equal(one, starting_table(corpus, VOCABULARIES, "captions", 6, "script"))
+    assert np.array_equal(one, StartingVectors("captions", 6).table(corpus, VOCABULARIES, "script"))
 
 
 def test_a_file_that_knows_no_word_is_the_wrong_one(tmp_path: Path, world: Dataset) -> None:
@@ -80,7 +82,7 @@ def test_a_file_that_knows_no_word_is_the_wrong_one(tmp_path: Path, world: Datas
     write(tmp_path, "en", ["dog"])
     source = str(tmp_path / "{language}.safetensors")
     with pytest.raises(UserError, match=r'de\.safetensors: has none of the 2 words of the training captions in "de"'):
-        starting_table(world.corpus, VOCABULARIES, source, 300, "script")
+        StartingVectors(source, 300).table(world.corpus, VOCABULARIES, "script")
 
 
 def test_too_many_dimensions_are_named_by_their_setting(tmp_path: Path, world: Dataset) -> None:
@@ -88,7 +90,7 @@ def test_too_many_dimensions_are_named_by_their_setting(tmp_path: Path, world: D
     write(tmp_path, "en", ["dog"])
     source = str(tmp_path / "{language}.safetensors")
     with pytest.raises(UserError, match=r"system\.pca: word vectors of 3 dimensions cannot be reduced to 4"):
-        starting_table(world.corpus, VOCABULARIES, source, 300, "script", reduce_to=4)
+        OwnVocabulary(StartingVectors(source, 300), pca=4).tokeniser(world.corpus, TextSettings(minimum_count=1), None)
 
 
 def test_captions_that_never_repeat_a_word_teach_no_vectors_and_stop_nothing(
@@ -97,6 +99,6 @@ def test_captions_that_never_repeat_a_word_teach_no_vectors_and_stop_nothing(
     monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path))
     one = world.corpus.keep_captions(np.arange(len(world.corpus)) == 0)
     word = one.texts[0].split()[0]
-    table = starting_table(one, {str(one.languages[0]): (word,)}, "captions", 5, "script")
+    table = StartingVectors("captions", 5).table(one, {str(one.languages[0]): (word,)}, "script")
     assert table.shape == (3, 5)
     assert np.abs(table[2]).max() > 0

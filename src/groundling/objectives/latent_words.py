@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from pydantic import Field, PositiveFloat, PositiveInt
 from safetensors.numpy import load_file, save_file
@@ -28,6 +27,7 @@ from groundling.settings import Settings, TrainingSettings
 from groundling.text.by_language import LanguageTokeniser
 from groundling.towers.latent import LatentVocabulary
 from groundling.towers.universal import average
+from groundling.words.hybrid_vocabulary import Assignment
 
 VERSION = 2  # of what is computed here; results of an earlier one are not used
 
@@ -41,6 +41,12 @@ class LatentSettings(Settings):
     learning_rate: PositiveFloat = 1e-3
     exploration: float = Field(0.2, ge=0, le=1, description="how often a word is not its best token (the paper's p)")
     best: PositiveInt = Field(20, description="tokens that it then is one of (the paper's M)")
+
+
+class LatentTokenSettings(Settings):
+    """Of systems whose rare words share latent tokens."""
+
+    latent: LatentSettings = Field(LatentSettings(), description="how words are assigned to latent tokens")
 
 
 @dataclass(frozen=True)
@@ -59,17 +65,6 @@ class Pretraining:
     margin: float
     most: int
     seed: int
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """Attributes:
-    numbers: [rows of the tokeniser] the token of each word.
-    vectors: [tokens, dimensions] of the tokens that some word has; others are dropped.
-    """
-
-    numbers: npt.NDArray[np.int64]
-    vectors: npt.NDArray[np.float32]
 
 
 def assign(

@@ -2,12 +2,14 @@
 
 Wang, Li, Huang and Lazebnik 2018, "Learning two-branch neural networks for image-text matching tasks"
 (arXiv:1704.03470), as used by Kim et al. 2020 (MULE, arXiv:1909.03493) and Burns et al. 2020 (SMALR, arXiv:2004.04312).
-The systems are put together from parts: a vocabulary (`vocabulary`), text branches, the loss against pictures
+The systems are put together from parts: a vocabulary (`words`), text branches, the loss against pictures
 (`objectives.two_branch`) and, from MULE on, the alignment of languages (`objectives.language_alignment`).
 """
 
-from typing import Any, Protocol, cast
+from functools import partial
+from typing import Any, cast
 
+import torch
 from pydantic import Field, PositiveInt
 from torch import nn
 
@@ -15,6 +17,7 @@ from groundling.batches import EveryLanguageSampler, Sampler, TrainingData
 from groundling.batches.stage import Loss
 from groundling.errors import UserError
 from groundling.objectives.language_alignment import AlignedLoss, AlignmentSettings
+from groundling.objectives.latent_words import LatentSettings, Pretraining, assign
 from groundling.objectives.two_branch import TwoBranchLoss, TwoBranchSettings, text_of
 from groundling.systems.base import System
 from groundling.systems.plan import Context
@@ -25,6 +28,9 @@ from groundling.towers.hybrid import HybridWords
 from groundling.towers.pair import Towers
 from groundling.towers.two_layers import TwoLayerPictureTower
 from groundling.towers.universal import ParallelTower, UniversalTower
+from groundling.words.hybrid_vocabulary import Assignment, HybridVocabulary
+from groundling.words.own_vocabulary import OwnVocabulary
+from groundling.words.starting_vectors import StartingVectors
 
 
 class EmbeddingNetworkSettings(TwoBranchSettings):
@@ -45,23 +51,6 @@ class EmbeddingNetworkSettings(TwoBranchSettings):
     )
 
 
-class Vocabulary(Protocol):
-    """Which words have a vector of their own, and what it begins with."""
-
-    @property
-    def mapped(self) -> bool:
-        """Whether words have vectors that a map takes to the universal embedding."""
-        ...
-
-    def check(self, context: Context) -> None: ...
-
-    def prepare(self, context: Context) -> None: ...
-
-    def tokeniser(self, context: Context) -> LanguageTokeniser: ...
-
-    def words(self, tokeniser: LanguageTokeniser) -> HybridWords: ...
-
-
 class EmbeddingNetwork(System):
     folds = True
     settings: EmbeddingNetworkSettings
@@ -69,8 +58,14 @@ class EmbeddingNetwork(System):
     # --- the parts that differ
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        raise NotImplementedError
+    def vocabulary(self) -> OwnVocabulary | HybridVocabulary:
+        """Every word has a vector of its own, unless a system says otherwise."""
+        return OwnVocabulary(self.vectors)
+
+    @property
+    def latent(self) -> LatentSettings:
+        """How words are assigned to latent tokens, where the vocabulary is a hybrid one."""
+        raise NotImplementedError(f"system {self.name} has no latent tokens")
 
     @property
     def alignment(self) -> AlignmentSettings | None:
@@ -98,25 +93,52 @@ class EmbeddingNetwork(System):
                 "system.compact: such a model cannot be trained; train one without it, then `groundling compact`"
             )
         super().check(context)
-        self.vocabulary.check(context)
+        self.vocabulary.check(context.train.corpus, context.data)
+
+    @property
+    def vectors(self) -> StartingVectors:
+        return StartingVectors(self.settings.vectors, self.settings.word_dimensions, self.settings.vector_lines)
 
     def prepare(self, context: Context) -> None:
-        self.vocabulary.prepare(context)
+        self.vectors.prepare(context.train.corpus, context.recipe.text.segmentation)
 
     def tokeniser(self, context: Context) -> Tokeniser:
-        return self.vocabulary.tokeniser(context)
+        corpus, text, assign = context.train.corpus, context.recipe.text, partial(self.assign, context)
+        return self.vocabulary.tokeniser(corpus, text, context.data, context.saved, assign)
 
     def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return LanguageTokeniser.from_json(saved)
 
     def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
         own, read = self.settings, cast(LanguageTokeniser, tokeniser)
-        words = self.folded_words(read) if own.compact else self.vocabulary.words(read)
+        words = self.folded_words(read) if own.compact else self.words(read)
         picture = TwoLayerPictureTower(
             features, own.picture_dimensions, own.dimensions, own.dropout, normalise=not own.compact
         )
         text = self.text_tower(words)
         return Towers(text, picture, **({} if own.compact else self.parts(read)))
+
+    def assign(self, context: Context, words: LanguageTokeniser) -> Assignment:
+        """The latent token of every word: learned before the towers can be made."""
+        own = self.settings
+        how = Pretraining(
+            self.latent, own.universal_dimensions, own.sentences, own.margin, own.most_violated, context.seed
+        )
+        return assign(context.train.corpus, words, how, context.device, context.learn)
+
+    def words(self, tokeniser: LanguageTokeniser) -> HybridWords:
+        start, latent = (
+            None if table is None else torch.from_numpy(table) for table in (tokeniser.start, tokeniser.latent_start)
+        )
+        return HybridWords(
+            tokeniser.bounds,
+            tokeniser.dimensions,
+            self.settings.universal_dimensions,
+            tokeniser.tokens,
+            [self.vocabulary.mapped] * len(tokeniser.codes),
+            start,
+            latent if tokeniser.tokens else None,
+        )
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         """`training.batch_size` counts pictures."""

@@ -8,8 +8,7 @@ from typing import ClassVar, Literal
 
 from groundling.batches import Sampler, TrainingData
 from groundling.errors import UserError
-from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings, Vocabulary
-from groundling.systems.own_words import OwnWords
+from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 from groundling.systems.plan import Context
 
 
@@ -22,10 +21,6 @@ class EmbN(EmbeddingNetwork):
     paper = "Wang et al. 2018 (EmbN)"
     Settings: ClassVar = EmbNSettings
     settings: EmbNSettings
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return OwnWords(self.settings)
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         if len(data.codes) > 1:

@@ -1,7 +1,7 @@
 """HEM: frequent words have a vector of their own, all others share latent tokens across languages.
 
 The hybrid embedding model of SMALR (Burns et al. 2020, arXiv:2004.04312, section 3.1), with the losses of MULE. See
-`hybrid_words`.
+`words.hybrid_vocabulary`.
 """
 
 from typing import ClassVar, Literal
@@ -9,16 +9,23 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveInt
 
 from groundling.objectives.language_alignment import AlignmentSettings
-from groundling.systems.embedding_network import EmbeddingNetwork, Vocabulary
-from groundling.systems.hybrid_words import HybridSettings, HybridVocabulary
+from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
+from groundling.settings import Settings
+from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
+from groundling.words.hybrid_vocabulary import HybridVocabulary
 
 
-class HEMSettings(HybridSettings):
-    name: Literal["hem"] = "hem"
+class FrequentWordSettings(Settings):
+    """Of a hybrid vocabulary: which words keep a vector."""
+
     own_words: PositiveInt = Field(
         5000, description="of each language, the most frequent: they keep a vector (the paper's K)"
     )
     own_dimensions: PositiveInt = Field(50, description="of these vectors, by principal components")
+
+
+class HEMSettings(EmbeddingNetworkSettings, AlignmentSettings, LatentTokenSettings, FrequentWordSettings):
+    name: Literal["hem"] = "hem"
 
 
 class HEM(EmbeddingNetwork):
@@ -28,8 +35,12 @@ class HEM(EmbeddingNetwork):
     settings: HEMSettings
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        return HybridVocabulary(self.settings, self.settings.own_words, self.settings.own_dimensions)
+    def vocabulary(self) -> HybridVocabulary:
+        return HybridVocabulary(self.vectors, self.settings.own_words, self.settings.own_dimensions)
+
+    @property
+    def latent(self) -> LatentSettings:
+        return self.settings.latent
 
     @property
     def alignment(self) -> AlignmentSettings:

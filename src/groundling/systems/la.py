@@ -1,6 +1,6 @@
 """LA: every word of every language is one of the latent tokens that all languages share; none has a vector of its own.
 
-The language-agnostic baseline of SMALR (Burns et al. 2020, arXiv:2004.04312, section 4). See `hybrid_words`.
+The language-agnostic baseline of SMALR (Burns et al. 2020, arXiv:2004.04312, section 4). See `words.hybrid_vocabulary`.
 """
 
 from typing import ClassVar, Literal
@@ -8,11 +8,12 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from groundling.objectives.language_alignment import AlignmentSettings
-from groundling.systems.embedding_network import EmbeddingNetwork, Vocabulary
-from groundling.systems.hybrid_words import HybridSettings, HybridVocabulary
+from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
+from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
+from groundling.words.hybrid_vocabulary import HybridVocabulary
 
 
-class LASettings(HybridSettings):
+class LASettings(EmbeddingNetworkSettings, AlignmentSettings, LatentTokenSettings):
     name: Literal["la"] = "la"
     align_epochs: float = Field(
         0, ge=0, description="passes that learn alignment only; with the tokens frozen there is nothing to align here"
@@ -26,8 +27,12 @@ class LA(EmbeddingNetwork):
     settings: LASettings
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        return HybridVocabulary(self.settings, 0, self.settings.universal_dimensions)
+    def vocabulary(self) -> HybridVocabulary:
+        return HybridVocabulary(self.vectors, 0, self.settings.universal_dimensions)
+
+    @property
+    def latent(self) -> LatentSettings:
+        return self.settings.latent
 
     @property
     def alignment(self) -> AlignmentSettings:

@@ -12,8 +12,9 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveInt
 
 from groundling.objectives.language_alignment import AlignmentSettings
-from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings, Vocabulary
-from groundling.systems.own_words import DictionaryMapping, OwnWords
+from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
+from groundling.words.dictionary_mapping import DictionaryMapping
+from groundling.words.own_vocabulary import OwnVocabulary
 
 
 class MULESettings(EmbeddingNetworkSettings, AlignmentSettings):
@@ -36,10 +37,10 @@ class MULE(EmbeddingNetwork):
     settings: MULESettings
 
     @property
-    def vocabulary(self) -> Vocabulary:
+    def vocabulary(self) -> OwnVocabulary:
         own = self.settings
         mapping = DictionaryMapping(own.dictionary, own.base, own.dictionaries) if own.dictionary else None
-        return OwnWords(own, own.pca, mapping)
+        return OwnVocabulary(self.vectors, own.pca, mapping)
 
     @property
     def alignment(self) -> AlignmentSettings:

@@ -7,8 +7,7 @@ align, and no adversary.
 
 from typing import ClassVar, Literal
 
-from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings, Vocabulary
-from groundling.systems.own_words import OwnWords
+from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 from groundling.text.by_language import LanguageTokeniser
 from groundling.towers.hybrid import HybridWords
 from groundling.towers.universal import ParallelTower
@@ -23,10 +22,6 @@ class ParEmbN(EmbeddingNetwork):
     paper = "Gella et al. 2017; Kim et al. 2020 (PAR. EmbN)"
     Settings: ClassVar = ParEmbNSettings
     settings: ParEmbNSettings
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        return OwnWords(self.settings)
 
     def text_tower(self, words: HybridWords) -> ParallelTower:
         return ParallelTower(words, words.width, self.settings.state_dimensions, self.settings.dimensions)

@@ -19,18 +19,19 @@ from torch import Tensor, nn
 from groundling.batches import DeviceBatch, Sampler, TrainingData
 from groundling.batches.stage import Loss
 from groundling.objectives.language_alignment import AlignedLoss, AlignmentSettings
+from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
 from groundling.objectives.masked import completion, masked_words
-from groundling.systems.embedding_network import EmbeddingNetwork, Vocabulary
-from groundling.systems.hem import HEMSettings
-from groundling.systems.hybrid_words import HybridVocabulary
+from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
+from groundling.systems.hem import FrequentWordSettings
 from groundling.systems.plan import Context
 from groundling.text.by_language import LanguageTokeniser
 from groundling.towers.pair import Towers
 from groundling.towers.universal import UniversalTower
+from groundling.words.hybrid_vocabulary import HybridVocabulary
 
 
-class SMALRSettings(HEMSettings):
-    name: Literal["smalr"] = "smalr"  # type: ignore[assignment]
+class SMALRSettings(EmbeddingNetworkSettings, AlignmentSettings, LatentTokenSettings, FrequentWordSettings):
+    name: Literal["smalr"] = "smalr"
     mask: float = Field(0.2, gt=0, lt=1, description="share of a caption's words that is masked")
     mask_weight: float = Field(1e-4, ge=0, description="of guessing what masked captions lack")
     masked_matching: float = Field(1.0, ge=0, description="of masked captions finding their pictures, and back")
@@ -43,8 +44,12 @@ class SMALR(EmbeddingNetwork):
     settings: SMALRSettings
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        return HybridVocabulary(self.settings, self.settings.own_words, self.settings.own_dimensions)
+    def vocabulary(self) -> HybridVocabulary:
+        return HybridVocabulary(self.vectors, self.settings.own_words, self.settings.own_dimensions)
+
+    @property
+    def latent(self) -> LatentSettings:
+        return self.settings.latent
 
     @property
     def alignment(self) -> AlignmentSettings:

@@ -1,14 +1,63 @@
 """Rare words of other languages read as words of a base language: the dictionary mapping of Burns et al. 2020 (SMALR,
-arXiv:2004.04312, section 4)."""
+https://arxiv.org/abs/2004.04312, section 4)."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from groundling.errors import UserError, did_you_mean
 from groundling.text import words
 from groundling.words.dictionary import Pair, read_pairs
+from groundling.words.sources import find_file
 
 Mapped = dict[str, tuple[str, str]]  # word → (language, word) that it is read as
+
+
+@dataclass(frozen=True)
+class DictionaryMapping:
+    """Which words of other languages are read as words of a base language.
+
+    Attributes:
+        below: words that occur less often.
+        files: the dictionaries' files, also below the data folder; {base} and {language} stand for codes.
+    """
+
+    below: int
+    base: str
+    files: str
+
+    def check(self, languages: Collection[str], data: Path | None) -> None:
+        if self.base not in languages:
+            raise UserError(f'system.base: no training captions in "{self.base}"{did_you_mean(self.base, languages)}')
+        for code in languages:
+            if code != self.base:
+                self._file(code, data)
+
+    def words(
+        self,
+        base: Mapping[str, Sequence[str]],
+        kept: Mapping[str, Sequence[str]],
+        counts: Mapping[str, Counter[str]],
+        segmentation: str,
+        data: Path | None,
+    ) -> dict[str, Mapped]:
+        """For each other language, its words that are read as words of the base language.
+
+        Args:
+            base: of which the base language's words are those that have a row.
+            kept: of which another language's words keep a row of their own.
+            counts: how often each language uses each of its words.
+        """
+        known = Counter({word: counts[self.base][word] for word in base[self.base]})
+        return {
+            code: mapped_words(self._file(code, data), code, self.base, kept[code], known, counter, segmentation)
+            for code, counter in counts.items()
+            if code != self.base
+        }
+
+    def _file(self, language: str, data: Path | None) -> Path:
+        return find_file(self.files.replace("{base}", self.base).replace("{language}", language), data)
 
 
 def mapped_words(

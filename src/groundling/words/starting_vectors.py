@@ -1,6 +1,7 @@
 """The word vectors that a table of words begins with: from files, or trained on the corpus's own captions."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,59 +17,73 @@ from groundling.words.sources import find_file
 Matrix = npt.NDArray[np.float32]
 
 
-def starting_table(
-    corpus: Corpus,
-    vocabularies: Mapping[str, Sequence[str]],
-    source: str,
-    dimensions: int,
-    segmentation: str,
-    lines: int = 200_000,
-    reduce_to: int | None = None,
-    data: Path | None = None,
-) -> Matrix:
-    """[rows, dimensions] for `text.by_language.LanguageTokeniser`: zeros for padding and for nothing.
+@dataclass(frozen=True)
+class StartingVectors:
+    """Where the vectors of a table of words come from.
 
-    Args:
-        source: "captions" to train vectors of `dimensions` on each language's captions (kept between runs), or a file
-            of word vectors, also below the data folder, in which {language} stands for the code.
+    Attributes:
+        source: "captions" to train vectors on each language's captions (kept between runs); "random"; or a file of word
+            vectors, also below the data folder, in which {language} stands for the code.
+        dimensions: of vectors that no file gives.
         lines: words of a file that are read; files list the frequent ones first.
-        reduce_to: principal components that are kept, language by language; None for all dimensions.
-        data: the folder that files may lie below.
     """
-    tables = []
-    for code, words in vocabularies.items():
-        if source == "captions":
-            vectors = caption_vectors(corpus, code, dimensions, segmentation)
-        else:
-            path = _path(source, code, len(vocabularies), data)
-            vectors, _ = storage.read(path, lines)
-            if words and vectors.subwords is None and not any(word in vectors for word in words):
-                raise UserError(
-                    f'{path}: has none of the {len(words):,} words of the training captions in "{code}"; is it of this '
-                    "language, and in lower case?"
-                )
-        table = look_up(vectors, words)
-        tables += [np.zeros((1, table.shape[1]), dtype=np.float32), table]
-    sizes = {table.shape[1] for table in tables}
-    if len(sizes) > 1:
-        raise UserError(
-            f"{source}: word vectors of {' and '.join(map(str, sorted(sizes)))} dimensions; give all the same"
-        )
-    whole = np.concatenate([np.zeros((FIRST, sizes.pop()), dtype=np.float32), *tables])
-    check_reduction("pca", reduce_to, whole.shape[1])
-    return whole if reduce_to is None else reduced(whole, vocabularies, reduce_to)
+
+    source: str
+    dimensions: int
+    lines: int = 200_000
+
+    @property
+    def random(self) -> bool:
+        return self.source == "random"
+
+    def check(self, languages: Sequence[str], data: Path | None) -> None:
+        """An error where files are named and one of them is missing."""
+        for code in languages if self.source not in ("captions", "random") else []:
+            self._path(code, len(languages), data)
+
+    def prepare(self, corpus: Corpus, segmentation: str) -> None:
+        """Vectors that are trained on captions are kept between runs."""
+        for code in corpus.all_languages() if self.source == "captions" else []:
+            caption_vectors(corpus, code, self.dimensions, segmentation)
+
+    def table(
+        self, corpus: Corpus, vocabularies: Mapping[str, Sequence[str]], segmentation: str, data: Path | None = None
+    ) -> Matrix:
+        """[rows, dimensions] for `text.by_language.LanguageTokeniser`: zeros for padding and for nothing."""
+        tables = []
+        for code, words in vocabularies.items():
+            if self.source == "captions":
+                vectors = caption_vectors(corpus, code, self.dimensions, segmentation)
+            else:
+                path = self._path(code, len(vocabularies), data)
+                vectors, _ = storage.read(path, self.lines)
+                if words and vectors.subwords is None and not any(word in vectors for word in words):
+                    raise UserError(
+                        f'{path}: has none of the {len(words):,} words of the training captions in "{code}"; is it of '
+                        "this language, and in lower case?"
+                    )
+            table = look_up(vectors, words)
+            tables += [np.zeros((1, table.shape[1]), dtype=np.float32), table]
+        sizes = {table.shape[1] for table in tables}
+        if len(sizes) > 1:
+            raise UserError(
+                f"{self.source}: word vectors of {' and '.join(map(str, sorted(sizes)))} dimensions; give all the same"
+            )
+        return np.concatenate([np.zeros((FIRST, sizes.pop()), dtype=np.float32), *tables])
+
+    def _path(self, language: str, languages: int, data: Path | None) -> Path:
+        if "{language}" not in self.source and languages > 1:
+            raise UserError(
+                f'system.vectors: write {{language}} in "{self.source}" where the code of each language stands, '
+                "as in cc.{language}.300.vec.gz"
+            )
+        return find_file(self.source.replace("{language}", language), data)
 
 
 def caption_vectors(corpus: Corpus, language: str, dimensions: int, segmentation: str) -> WordVectors:
     """Trained on the language's training captions, once."""
     captions = training.sentences(corpus, language, segmentation)
     return training.trained_words(captions, training.WordSettings(dimensions=dimensions))
-
-
-def check_files(source: str, languages: Sequence[str], data: Path | None) -> None:
-    """An error where `source` names files and one of them is missing."""
-    for code in languages if source not in ("captions", "random") else []:
-        _path(source, code, len(languages), data)
 
 
 def check_reduction(setting: str, dimensions: int | None, available: int) -> None:
@@ -98,12 +113,3 @@ def look_up(vectors: WordVectors, words: Sequence[str]) -> Matrix:
     missing = np.random.default_rng(0).standard_normal((int((~found).sum()), vectors.dimensions))
     table[~found] = spread * missing
     return table
-
-
-def _path(source: str, language: str, languages: int, data: Path | None) -> Path:
-    if "{language}" not in source and languages > 1:
-        raise UserError(
-            f'system.vectors: write {{language}} in "{source}" where the code of each language stands, '
-            "as in cc.{language}.300.vec.gz"
-        )
-    return find_file(source.replace("{language}", language), data)
