@@ -46,8 +46,10 @@ class FeatureSettings(Settings):
     size: int | None = Field(None, ge=32, le=1024, description="pixels per side; the backbone's own when left out")
     crop: bool = Field(True, description="cut out the centre, as for photos; false: the whole picture, as for drawings")
     mirror: bool = Field(False, description="average the features of the picture and of its mirror image")
-    crops: Literal[1, 10] = Field(
-        1, description="10: average the features of the four corners, the centre and their mirror images"
+    crops: Literal[1, 2, 10] = Field(
+        1,
+        description="average the features of several parts; 2: the centre and the whole made square; 10: the four "
+        "corners, the centre and their mirror images",
     )
     views: int = Field(
         1,

@@ -20,7 +20,7 @@ def features(
     ] = False,
     mirror: Annotated[bool, typer.Option("--mirror", help="Average with the features of the mirror image.")] = False,
     crops: Annotated[
-        int, typer.Option(help="10: average over the four corners, the centre and their mirror images.")
+        int, typer.Option(help="Average over 2: centre and whole; 10: corners, centre and their mirror images.")
     ] = 1,
     grid: Annotated[int, typer.Option(help="Features of each cell of a grid of so many rows and columns.")] = 1,
     stage: Annotated[

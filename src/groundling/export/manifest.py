@@ -43,7 +43,7 @@ class Looking(Settings):
     size: int
     resize: int
     mirror: bool
-    crops: Literal[1, 10]
+    crops: Literal[1, 2, 10]
     stretch: bool
     resample: Literal["bicubic", "bilinear"]
 

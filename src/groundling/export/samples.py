@@ -52,7 +52,7 @@ def features(size: int, count: int = 64) -> npt.NDArray[np.float32]:
 def pixels(preprocessing: Preprocessing, count: int = 5) -> list[Pixels]:
     """Noise, grey, and waves of colour, in the shape that pictures are cut to."""
     draw, size = np.random.default_rng(0), preprocessing.size
-    shape = (5, size, size, 3) if preprocessing.crops == 10 else (size, size, 3)
+    shape = (preprocessing.parts, size, size, 3) if preprocessing.parts > 1 else (size, size, 3)
     made: list[Pixels] = [draw.integers(0, 256, shape, dtype=np.uint8), np.full(shape, 128, dtype=np.uint8)]
     across, down = np.meshgrid(np.linspace(0, 1, size), np.linspace(0, 1, size))
     while len(made) < count:

@@ -69,8 +69,11 @@ class PolyglotSettings(Settings):
     )
     tune: bool = Field(False, description="train the picture network, too; needs the pictures")
     picture_learning_rate: PositiveFloat = Field(2e-4, description="of the picture network, at its highest")
-    crop_area: tuple[float, float] = Field((0.35, 1.0), description="of the random parts that a tuned network looks at")
-    colour_jitter: float = Field(0.0, ge=0, lt=1, description="of these parts: brightness, contrast, saturation")
+    crop_area: tuple[float, float] = Field((0.2, 1.0), description="of the random parts that a tuned network looks at")
+    crop_size: int | None = Field(
+        None, ge=32, le=1024, description="pixels of a side of these parts; features.size when left out"
+    )
+    colour_jitter: float = Field(0.3, ge=0, lt=1, description="of these parts: brightness, contrast, saturation")
     compile: bool = Field(False, description="compile the tuned network (torch.compile); a minute at the start")
     teacher_weight: float = Field(2.0, ge=0, description="of what the recipe's teachers say, where it names any")
 
@@ -162,7 +165,7 @@ class Polyglot(System):
         tuning = self._tuning(context)
         store, dev = tuning.store(context.train.corpus), tuning.store(context.dev.corpus)
         tuned = TunedTowers(towers, tuning.network).to(context.device)
-        cropping, mirror = tuning.cropping, context.recipe.features.mirror
+        cropping, features = tuning.cropping, context.recipe.features
 
         def look(towers: Towers, rows: Tensor) -> Tensor:
             return tuning.run(store.random(rows, cropping))
@@ -175,7 +178,7 @@ class Polyglot(System):
             rates={"network.": rate},
             bring=lambda batch: store.stage(batch.rows[0]),
         )
-        return replace(plan, stage=stage, dev_features=lambda _: features_of(tuning.network, dev, mirror))
+        return replace(plan, stage=stage, dev_features=lambda _: features_of(tuning.network, dev, features))
 
     def _look(self, context: Context, data: TrainingData) -> Look:
         if context.train.views is None:
@@ -196,7 +199,7 @@ class Polyglot(System):
         from groundling.vision.tuning import Tuning
 
         own = self.settings
-        cropping = Cropping(area=own.crop_area, jitter=own.colour_jitter)
+        cropping = Cropping(area=own.crop_area, jitter=own.colour_jitter, side=own.crop_size or 0)
         return Tuning(context.recipe.features, context.device, cropping, own.compile)
 
     def _parts(self, pictures: list[str]) -> tuple[()] | tuple[list[Any], list[float]]:

@@ -22,6 +22,7 @@ class Cropping:
         area: the smallest and largest share of the picture's area.
         aspect: how much wider than high a part may be, or the other way round; 4/3 means from 3/4 to 4/3.
         flip: how often a part is mirrored.
+        side: pixels of a side of what is cut out; as when testing where it is 0.
         jitter: how much brightness, contrast and saturation change, each by a factor from 1 − jitter to 1 + jitter.
     """
 
@@ -29,6 +30,7 @@ class Cropping:
     aspect: float = 4 / 3
     flip: float = 0.5
     jitter: float = 0.0
+    side: int = 0
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def extract(
             with writable(place, "features"):
                 write_json(place / "settings.json", _settings(backbone, preprocessing))
         with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress, _Shard(place) as shard:
-            at_once = max(1, batch // (5 if preprocessing.crops == 10 else preprocessing.views))
+            at_once = max(1, batch // preprocessing.parts)
             pictures = decoded(paths, todo, preprocessing.pixels, failed, pool, limit=2 * at_once)
             for keys, pixels in _batches(pictures, at_once):
                 features = _encode(backbone, pixels, preprocessing)

@@ -111,7 +111,7 @@ def backbone_of(settings: FeatureSettings) -> "Backbone":
     from groundling.vision import backbones, tuned
     from groundling.vision.view import View
 
-    if settings.grid > 1 and (settings.mirror or settings.crops == 10 or settings.projected):
+    if settings.grid > 1 and (settings.mirror or settings.crops > 1 or settings.projected):
         raise UserError(
             "features.grid: the cells of a picture cannot be averaged over mirror images or crops, nor projected"
         )
@@ -130,6 +130,10 @@ def preprocessing_of(settings: FeatureSettings, backbone: "Backbone") -> "Prepro
             raise UserError("ten crops are not cut out of the whole picture; leave out --whole (features.crop: false)")
         resize = own.resize if own.resize > own.size else 0  # the usual border where the network has none of its own
         return Preprocessing(own.size, resize, crops=10, resample=own.resample)
+    if settings.crops == 2:
+        if not settings.crop:
+            raise UserError("two crops show the whole picture already; leave out --whole (features.crop: false)")
+        return Preprocessing(own.size, own.size, settings.mirror, crops=2, resample=own.resample)
     if settings.views > 1:
         if settings.mirror or not settings.crop or settings.grid > 1:
             raise UserError("features.views: leave out features.mirror, features.grid and features.crop: false with it")

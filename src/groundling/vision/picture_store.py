@@ -10,7 +10,16 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from groundling.vision.augmentation import Boxes, Cropping, centre_boxes, cut, jittered, normalised, random_boxes
+from groundling.vision.augmentation import (
+    Boxes,
+    Cropping,
+    centre_boxes,
+    cut,
+    jittered,
+    normalised,
+    random_boxes,
+    whole_boxes,
+)
 from groundling.vision.picture_cache import Pictures
 
 SHARE = 0.6  # of the free memory of a GPU that pictures may take
@@ -20,6 +29,7 @@ class PictureStore:
     """Pictures for a network that looks at `side` × `side` pixels.
 
     Args:
+        side: when testing; random parts may be of another size (`Cropping.side`).
         mean, deviation: of red, green and blue, as the network wants them normalised.
         centre: the share of the short side that is looked at when testing.
         resident: whether all pictures lie on the device; where they fit on a GPU when left out.
@@ -63,16 +73,20 @@ class PictureStore:
     def random(self, rows: Tensor, cropping: Cropping) -> Tensor:
         """[n, 3, side, side] a random part of each of these pictures, ready for the network."""
         boxes = random_boxes(self._sizes[rows], cropping)
-        parts = self._cut(rows, boxes)
+        parts = self._cut(rows, boxes, cropping.side or self.side)
         return self._ready(jittered(parts, cropping.jitter) if cropping.jitter else parts)
 
     def centres(self, rows: Tensor, mirrored: bool = False) -> Tensor:
         """[n, 3, side, side] the middle of each of these pictures, ready for the network."""
-        return self._ready(self._cut(rows, centre_boxes(self._sizes[rows], self.centre, mirrored)))
+        return self._ready(self._cut(rows, centre_boxes(self._sizes[rows], self.centre, mirrored), self.side))
 
-    def _cut(self, rows: Tensor, boxes: Boxes) -> Tensor:
+    def wholes(self, rows: Tensor, mirrored: bool = False) -> Tensor:
+        """[n, 3, side, side] all of each of these pictures, made square, ready for the network."""
+        return self._ready(self._cut(rows, whole_boxes(self._sizes[rows], mirrored), self.side))
+
+    def _cut(self, rows: Tensor, boxes: Boxes, side: int) -> Tensor:
         first = self._first[rows] if self.resident else self._first
-        return cut(self._pixels, first, self._sizes[rows], boxes, self.side)
+        return cut(self._pixels, first, self._sizes[rows], boxes, side)
 
     def _ready(self, parts: Tensor) -> Tensor:
         return normalised(parts, self._mean, self._deviation).contiguous(memory_format=torch.channels_last)

@@ -38,7 +38,8 @@ class Preprocessing:
         size: height and width of the result.
         resize: length of the short side before the centre is cut out; `size` keeps the whole short side.
         mirror: whether features are averaged over the picture and its mirror image (twice the work).
-        crops: 1 for the centre; 10 for corners, centre and the mirror images of all five (ten times the work).
+        crops: 1 for the centre; 2 for the centre and the whole made square; 10 for corners, centre and the mirror
+            images of all five (ten times the work).
         stretch: make all of the picture a square instead of cutting one out, as ViTs are used to.
         resample: how pixels are interpolated.
         views: how many parts of the picture are looked at, each with features of its own: the centre, the whole made
@@ -49,7 +50,7 @@ class Preprocessing:
     size: int
     resize: int = 0  # replaced by size / CROP where not given
     mirror: bool = False
-    crops: Literal[1, 10] = 1
+    crops: Literal[1, 2, 10] = 1
     stretch: bool = False
     resample: Literal["bicubic", "bilinear"] = "bicubic"
     views: int = 1
@@ -66,6 +67,11 @@ class Preprocessing:
         if self.views > 1 and (self.mirror or self.stretch):
             raise UserError("features.views are not averaged over mirror images or crops; leave those out")
 
+    @property
+    def parts(self) -> int:
+        """How many squares are cut out of a picture."""
+        return self.views if self.views > 1 else {1: 1, 2: 2, 10: 5}[self.crops]
+
     def settings(self) -> dict[str, object]:
         """What tells this way of cutting from others; what came later is left out where it is not used, so that
         features computed before are found again."""
@@ -75,8 +81,8 @@ class Preprocessing:
         return {name: value for name, value in every.items() if name not in late or value != late[name]}
 
     def pixels(self, data: bytes) -> Pixels:
-        """The picture in a file's bytes, cut and scaled: [size, size, 3], or [5, size, size, 3] for ten crops, or
-        [views, size, size, 3].
+        """The picture in a file's bytes, cut and scaled: [size, size, 3], or [parts, size, size, 3] where there are
+        several parts.
 
         Raises PictureError where it is damaged.
         """
@@ -91,8 +97,9 @@ class Preprocessing:
     def _squares(self, image: Image.Image) -> Iterator[Image.Image]:
         """Resize and crop in one step: only the pixels that are kept are ever computed."""
         resample = Image.Resampling[self.resample.upper()]
-        if self.stretch:
+        if self.stretch or self.crops == 2:
             yield image.resize((self.size, self.size), resample)
+        if self.stretch:
             return
         scale = self.resize / min(image.size)
         full = [max(self.resize, math.floor(side * scale)) for side in image.size]

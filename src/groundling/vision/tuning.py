@@ -68,7 +68,8 @@ class Tuning:
                 "them beside the captions, or leave out system.tune"
             )
         paths = [Path(corpus.root) / name for name in corpus.pictures.tolist()]
-        return decode_pictures(paths, round(self.backbone.size * BORDER), strict=True)
+        side = max(self.backbone.size, round((self.cropping.side or self.backbone.size) * BORDER))
+        return decode_pictures(paths, side, strict=True)
 
     def store(self, corpus: Corpus) -> PictureStore:
         """The corpus's pictures, where the network can look at them."""
@@ -79,15 +80,16 @@ class Tuning:
 
 
 @torch.no_grad()
-def features_of(network: Network, store: PictureStore, mirror: bool) -> Tensor:
-    """[pictures, dim] of the middles of all pictures; with `mirror`, averaged with those of their mirror images."""
+def features_of(network: Network, store: PictureStore, settings: FeatureSettings) -> Tensor:
+    """[pictures, dim] of the middles of all pictures, averaged with those of whole ones and of mirror images where the
+    settings ask for them."""
+    looks = [store.centres, store.wholes] if settings.crops == 2 else [store.centres]
+    sides = [False, True] if settings.mirror else [False]
     parts = []
     for first in range(0, len(store), AT_ONCE):
         rows: npt.NDArray[np.int64] = np.arange(first, min(first + AT_ONCE, len(store)))
         store.stage(rows)
         chosen = torch.from_numpy(rows).to(store.device)
-        found = network(store.centres(chosen)).float()
-        if mirror:
-            found = (found + network(store.centres(chosen, mirrored=True)).float()) / 2
-        parts.append(found)
+        found = [network(look(chosen, mirrored)).float() for look in looks for mirrored in sides]
+        parts.append(torch.stack(found).mean(dim=0))
     return torch.cat(parts)
