@@ -63,7 +63,7 @@ def build(values: dict[str, Any], corpus: Corpus) -> TrainedModel:
     torch.manual_seed(0)
     recipe = Recipe(corpus=CorpusSettings(name="captions"), system=values)
     plan = planned(recipe, Dataset(corpus, np.zeros((len(corpus.pictures), 64), dtype=np.float32)))
-    return TrainedModel(recipe, plan.system, plan.tokeniser, plan.towers, torch.device("cpu"))
+    return TrainedModel(recipe, plan.system, plan.tokeniser, plan.encoders, torch.device("cpu"))
 
 
 def a_round(models: dict[str, TrainedModel], corpus: Corpus, at_once: int) -> dict[str, list[float]]:

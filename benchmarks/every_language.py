@@ -55,8 +55,8 @@ def measure(name: str, pictures: int, steps: int) -> dict[str, Any]:
     started = time.perf_counter()
     plan = planned(recipe, part)
     before = time.perf_counter() - started
-    towers, sampler = plan.towers.train(), plan.stage.sampler
-    optimiser = torch.optim.Adam(towers.parameters(), lr=1e-4, fused=True)
+    encoders, sampler = plan.encoders.train(), plan.stage.sampler
+    optimiser = torch.optim.Adam(encoders.parameters(), lr=1e-4, fused=True)
     step = EagerStep(plan.stage, optimiser, pick_precision("auto", cpu))
     captions, seconds = 0, 0.0
     for number in range(steps + WARM_UP):
@@ -70,7 +70,7 @@ def measure(name: str, pictures: int, steps: int) -> dict[str, Any]:
         "steps_per_second": round(steps / seconds, 3),
         "captions_per_step": captions // steps,
         "seconds_before_training": round(before, 1),
-        "parameters": sum(value.numel() for value in towers.parameters()),
+        "parameters": sum(value.numel() for value in encoders.parameters()),
         "peak_gigabytes": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, 2),
     }
 

@@ -63,7 +63,7 @@ def untrained(name: str, corpus: Corpus, folder: Path) -> Path:
     run = Run(folder)
     run.save_recipe(recipe)
     write_json(run.tokeniser_file, plan.tokeniser.to_json())
-    save_file(plan.towers.state_dict(), run.weights_file)
+    save_file(plan.encoders.state_dict(), run.weights_file)
     write_json(run.facts_file, {"languages": ["en"]})
     return folder
 

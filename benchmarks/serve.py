@@ -2,7 +2,7 @@
 
     python benchmarks/serve.py [--seconds 60] [--clients 32] [--vectors 100000] [--system bag] [--json]
 
-The server runs in a process of its own: an exact index of random 512-d vectors, and a text tower with random weights,
+The server runs in a process of its own: an exact index of random 512-d vectors, and a text encoder with random weights,
 which do not change the speed. Each client asks, waits for its answer, and asks the next; no two queries are alike, so
 that nothing is answered from memory. The clients share the cores with the server: on a machine of their own they would
 leave it more. Beside it, in one process and one after the other, `Index.search` answers queries of the same kind.
@@ -182,7 +182,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--clients", type=int, default=32)
     parser.add_argument("--vectors", type=int, default=100_000)
-    parser.add_argument("--system", default="bag", help="whose text tower: bag, lessons, clmr, …")
+    parser.add_argument("--system", default="bag", help="whose text encoder: bag, lessons, clmr, …")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(os.cpu_count() or 1)

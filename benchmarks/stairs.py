@@ -1,6 +1,6 @@
 """A GRU that climbs stairs of caption lengths against one that reads padding: steps of MULE on the same batches.
 
-Both are our own step; only the stairs differ (see `groundling.towers.stairs`). Random captions in seven languages, two
+Both are our own step; only the stairs differ (see `groundling.encoders.text.packing`). Random captions in seven languages, two
 each of 128 pictures, spread in length about as those of F8K-7 are. Steps alternate in one process, so that what else
 the machine does meets both.
 
@@ -54,9 +54,9 @@ def measure(steps: int) -> dict[str, float]:
     )
     torch.manual_seed(0)
     plan = planned(recipe, Dataset(corpus, features), device)
-    data, sampler, towers = plan.data, plan.stage.sampler, plan.towers.train()
+    data, sampler, encoders = plan.data, plan.stage.sampler, plan.encoders.train()
     sampler.stairs = True  # type: ignore[attr-defined]  # on a GPU, too, to see what it costs there
-    optimiser, precision = make_optimiser(towers, recipe.training, device), pick_precision("auto", device)
+    optimiser, precision = make_optimiser(encoders, recipe.training, device), pick_precision("auto", device)
     step = EagerStep(plan.stage, optimiser, precision)
     seconds, longest = {True: 0.0, False: 0.0}, []
     for number in range(steps + 1):

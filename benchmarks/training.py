@@ -63,10 +63,10 @@ def plain_steps(plan: Plan, device: torch.device, steps: int) -> float:
 
     Putting a batch together on the host, which a DataLoader's workers would do meanwhile, is not counted.
     """
-    towers, data, sampler, training = plan.towers, plan.data, plan.stage.sampler, plan.stage.settings
+    encoders, data, sampler, training = plan.encoders, plan.data, plan.stage.sampler, plan.stage.settings
     lists = [row[:length] for row, length in zip(data.ids.cpu().long(), data.lengths.tolist(), strict=True)]
     features = data.features.cpu()
-    optimiser = torch.optim.Adam(towers.parameters(), lr=training.learning_rate)
+    optimiser = torch.optim.Adam(encoders.parameters(), lr=training.learning_rate)
     times: list[float] = []
     for number in range(steps):
         batch = sampler.batch(number)
@@ -75,10 +75,10 @@ def plain_steps(plan: Plan, device: torch.device, steps: int) -> float:
         pictures = features[torch.from_numpy(batch.partners)]
         started = time.perf_counter()
         packed = pack_padded_sequence(
-            towers.text.words(ids.to(device)), lengths, batch_first=True, enforce_sorted=False
+            encoders.text.words(ids.to(device)), lengths, batch_first=True, enforce_sorted=False
         )
-        _, last = towers.text.recurrent(packed)
-        scores = normalize(last[0], dim=-1) @ towers.picture(pictures.to(device)).T
+        _, last = encoders.text.recurrent(packed)
+        scores = normalize(last[0], dim=-1) @ encoders.picture(pictures.to(device)).T
         matching = scores.diagonal()
         wrong = 1 - torch.eye(len(scores), device=device)
         by_row = ((0.2 + scores - matching[:, None]).clamp(min=0) * wrong).amax(dim=1)
@@ -86,7 +86,7 @@ def plain_steps(plan: Plan, device: torch.device, steps: int) -> float:
         loss = by_row.sum() + by_column.sum()
         optimiser.zero_grad()
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(towers.parameters(), training.clip or float("inf"))
+        torch.nn.utils.clip_grad_norm_(encoders.parameters(), training.clip or float("inf"))
         optimiser.step()
         loss.item()
         times.append(time.perf_counter() - started)
@@ -94,7 +94,7 @@ def plain_steps(plan: Plan, device: torch.device, steps: int) -> float:
 
 
 def our_steps(plan: Plan, device: torch.device, steps: int) -> float:
-    optimiser = make_optimiser(plan.towers, plan.stage.settings, device)
+    optimiser = make_optimiser(plan.encoders, plan.stage.settings, device)
     step = fastest(EagerStep(plan.stage, optimiser, pick_precision("auto", device)))
     sampler = plan.stage.sampler
     warm = WARM_UP if device.type == "cpu" else steps // 2  # on a GPU, until every length is recorded
@@ -133,11 +133,11 @@ def main() -> None:
         torch.manual_seed(0)
         recipe = recipe_of(pool, 4 if arguments.data else 1)
         plan = planned(recipe, train, device)
-        plan.towers.train()
+        plan.encoders.train()
         result[f"{name}_steps_per_second"] = round(1 / measure(plan, device, steps), 2)
         if dev is not None:
             validate = validation(plan, Context(recipe, train, dev, device, lambda stage: None))
-            by_language = validate(plan.towers).languages
+            by_language = validate(plan.encoders).languages
             result[f"{name}_mR"] = round(sum(by_language.values()) / len(by_language) / 6, 2)
     result["ratio"] = round(result["ours_steps_per_second"] / result["plain_steps_per_second"], 2)  # type: ignore[operator]
     print(json.dumps(result) if arguments.json else "\n".join(f"{key}: {value}" for key, value in result.items()))

@@ -4,7 +4,7 @@ import pkgutil
 from importlib import import_module
 
 PACKAGES = (
-    *("corpus", "text", "vision", "words", "translation", "batches", "towers", "objectives", "systems", "model"),
+    *("corpus", "text", "vision", "words", "translation", "batches", "encoders", "objectives", "systems", "model"),
     *("evaluation", "training", "export", "search", "checking", "serve", "registry", "settings"),
 )
 

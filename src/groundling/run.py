@@ -29,7 +29,7 @@ class Run:
 
     @property
     def weights_file(self) -> Path:
-        """The towers at their best validation."""
+        """The encoders at their best validation."""
         return self.folder / "best.safetensors"
 
     @property

@@ -7,8 +7,8 @@ from conftest import make_world
 from groundling.batches import TrainingData
 from groundling.batches.links import Links
 from groundling.batches.translations import Rows, Translations
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.settings import TextSettings
-from groundling.text import WordTokeniser
 
 
 def test_every_pair_gets_back_what_was_found_for_it() -> None:

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from conftest import make_world
 from groundling.batches import TrainingData
 from groundling.batches.translations import Translations, TranslationSampler
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.errors import UserError
 from groundling.settings import TextSettings
-from groundling.text import WordTokeniser
 
 
 def data() -> TrainingData:

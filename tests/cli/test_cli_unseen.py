@@ -9,10 +9,12 @@ import pytest
 from commands import assert_one_sentence, call, content
 
 from groundling.corpus import Corpus
+from groundling.encoders.tokenisers.characters import CharacterTokeniser
+from groundling.encoders.tokenisers.ngrams import NgramTokeniser
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.evaluation.unseen import knowledge, script
 from groundling.settings import TextSettings
-from groundling.text import CharacterTokeniser, Tokeniser, WordTokeniser
-from groundling.text.ngrams import NgramTokeniser
+from groundling.text import Tokeniser
 
 own_ground = commands.own_ground  # each test in a folder of its own
 world_files, train_world = commands.world_files, commands.train_world

@@ -13,7 +13,7 @@ from groundling.evaluation.liwe_table import PUBLISHED, idle_biases, liwe_table,
 from groundling.evaluation.parameters import Part, count, count_model, describe, totals
 from groundling.files import read_json
 from groundling.model.trained import TrainedModel
-from groundling.systems import Towers
+from groundling.systems import Encoders
 from groundling.training import train
 from plans import plan
 from tiny_networks import save_bert
@@ -25,10 +25,10 @@ PICTURE = 12 * 8 + 8
 
 def parts_of(world: Dataset, settings: dict[str, Any]) -> dict[str, Part]:
     made = plan({"dimensions": 8, "word_dimensions": 6, **settings}, world.split("train"))
-    model = TrainedModel(make_recipe(), made.system, made.tokeniser, made.towers, torch.device("cpu"))
-    model.towers.train()
+    model = TrainedModel(make_recipe(), made.system, made.tokeniser, made.encoders, torch.device("cpu"))
+    model.encoders.train()
     parts = count_model(model)
-    assert model.towers.training  # left as it was
+    assert model.encoders.training  # left as it was
     return {part.name: part for part in parts}
 
 
@@ -91,9 +91,9 @@ class Wasteful(nn.Module):
 
 
 def test_only_what_runs_is_counted_once_and_only_what_learns_is_trained() -> None:
-    towers = Towers(Wasteful(), nn.Linear(5, 4))
-    towers.critic = nn.Linear(4, 2)
-    parts = count(towers, torch.zeros(1, 2, dtype=torch.int64), torch.tensor([2]), torch.ones(1, 5))
+    encoders = Encoders(Wasteful(), nn.Linear(5, 4))
+    encoders.critic = nn.Linear(4, 2)
+    parts = count(encoders, torch.zeros(1, 2, dtype=torch.int64), torch.tensor([2]), torch.ones(1, 5))
     assert parts == [
         Part("word table", 0, 30, True),
         Part("text.late", 12, 12, False),
@@ -107,7 +107,7 @@ def test_a_frozen_encoder_is_needed_but_not_trained(tmp_path: Path, world: Datas
     for trainable in (False, True):
         values = {"name": "bert_gru", "encoder": str(tmp_path), "dimensions": 8, "trainable": trainable}
         made = plan(values, world.split("train"))
-        model = TrainedModel(make_recipe(), made.system, made.tokeniser, made.towers, torch.device("cpu"))
+        model = TrainedModel(make_recipe(), made.system, made.tokeniser, made.encoders, torch.device("cpu"))
         part = next(part for part in count_model(model) if part.name == "pretrained encoder")
         assert part.for_words
         assert part.test_time > 0
@@ -121,7 +121,7 @@ def test_a_run_knows_its_parts_and_a_word_table_to_compare_with(world: Dataset, 
     facts, described = read_json(run.facts_file), describe(model)
     assert facts["parameters_by_part"] == {part.name: part.test_time for part in count_model(model)}
     assert facts["parameters"] == sum(facts["parameters_by_part"].values()) == described["test_time"]
-    assert facts["trainable_parameters"] == sum(weights.numel() for weights in model.towers.parameters())
+    assert facts["trainable_parameters"] == sum(weights.numel() for weights in model.encoders.parameters())
     assert facts["word_parameters"] == WORDS * 12
     assert described["word_table"] == {"words": WORDS, "dimensions": 12, "parameters": WORDS * 12}
     assert described["reduction"] == 1

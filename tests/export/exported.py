@@ -63,15 +63,15 @@ def make_model(
     recipe = (recipe or make_recipe()).model_copy(update={"system": values})
     system: System = systems.make(values)
     tokeniser = system.tokeniser(context_of(recipe, dataset_of(corpus, features)))
-    towers = system.towers(tokeniser, features)
+    encoders = system.encoders(tokeniser, features)
     with torch.no_grad():
-        for name, value in towers.named_parameters():
+        for name, value in encoders.named_parameters():
             if value.dim() > 1 and "original" not in name:
                 value.copy_(torch.randn_like(value) * 0.4)
-        for name, kept in towers.named_buffers():
+        for name, kept in encoders.named_buffers():
             if kept.is_floating_point() and "running" in name and not name.startswith("verdict"):
                 kept.copy_(torch.rand_like(kept) + 0.5)
-    return TrainedModel(recipe, system, tokeniser, towers, torch.device("cpu"))
+    return TrainedModel(recipe, system, tokeniser, encoders, torch.device("cpu"))
 
 
 def save(model: TrainedModel, folder: Path, languages: list[str]) -> Run:
@@ -79,7 +79,7 @@ def save(model: TrainedModel, folder: Path, languages: list[str]) -> Run:
     run = Run(folder)
     run.save_recipe(model.recipe)
     write_json(run.tokeniser_file, model.tokeniser.to_json())
-    save_file({name: value.contiguous() for name, value in model.towers.state_dict().items()}, run.weights_file)
+    save_file({name: value.contiguous() for name, value in model.encoders.state_dict().items()}, run.weights_file)
     write_json(run.facts_file, {"languages": languages, **({"temperature": TEMPERATURE} if model.judges else {})})
     return run
 

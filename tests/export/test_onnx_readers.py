@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 from torch import nn
 
 from conftest import ENGLISH, GERMAN, make_recipe, make_world
+from groundling.encoders.picture.linear import LinearPictureEncoder
+from groundling.encoders.text.autoencoder import Autoencoder
+from groundling.encoders.text.bidirectional import BidirectionalEncoder
+from groundling.encoders.text.word_by_word import BorrowedPooling, WordByWord
+from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.export import OnnxModel, tokenisers
 from groundling.export.onnx_model import text_inputs
 from groundling.export.write import export_run, text_graph_of
 from groundling.model.trained import TrainedModel
 from groundling.settings import TextSettings
-from groundling.systems import Towers
-from groundling.text.hub import HubTokeniser
-from groundling.towers.autoencoder import Autoencoder
-from groundling.towers.bidirectional import BidirectionalTower
-from groundling.towers.picture import PictureTower
-from groundling.towers.tokens import BorrowedPooling, WordByWord
+from groundling.systems import Encoders
 from groundling.training import train
 from tiny_networks import save_bert
 
@@ -57,18 +57,18 @@ def test_word_pieces_are_cut_alike_without_the_encoder(pieces: HubTokeniser, tex
 @pytest.mark.parametrize("kind", ["pretrained", "pooled", "borrowed"])
 def test_a_transformer_has_the_vectors_of_pytorch(kind: str, encoder: Path, pieces: HubTokeniser) -> None:
     from groundling import systems
-    from groundling.towers.pooled import PooledTower
-    from groundling.towers.pretrained import PretrainedTower
+    from groundling.encoders.text.pooled import PooledEncoder
+    from groundling.encoders.text.pretrained import PretrainedEncoder
 
     torch.manual_seed(0)
-    tower: nn.Module = PooledTower(encoder, 8, "mean")
+    encoder: nn.Module = PooledEncoder(encoder, 8, "mean")
     if kind == "pretrained":
-        tower = PretrainedTower(encoder, 8, "ends", False)
+        encoder = PretrainedEncoder(encoder, 8, "ends", False)
     elif kind == "borrowed":
-        teacher = BidirectionalTower(20, 6, 8, "ends")  # whose states are both directions side by side
-        tower = BorrowedPooling(tower, Autoencoder(16, 16), WordByWord(teacher))
-    towers, system = Towers(tower, PictureTower(12, 8)), systems.make({"name": "vse"})
-    model = TrainedModel(make_recipe(), system, pieces, towers, torch.device("cpu"))
+        teacher = BidirectionalEncoder(20, 6, 8, "ends")  # whose states are both directions side by side
+        encoder = BorrowedPooling(encoder, Autoencoder(16, 16), WordByWord(teacher))
+    encoders, system = Encoders(encoder, LinearPictureEncoder(12, 8)), systems.make({"name": "vse"})
+    model = TrainedModel(make_recipe(), system, pieces, encoders, torch.device("cpu"))
     session = onnxruntime.InferenceSession(text_graph_of(model.readers[0], "en", kind).data)
     expected = model.encode_text(ASKED, "en")
     tokens = pieces.encode(ASKED, ["en"] * len(ASKED))

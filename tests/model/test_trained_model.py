@@ -141,7 +141,7 @@ def _other_weights(run: Run) -> None:
     save_file({**weights, "text.words.weight": weights["text.words.weight"][:3].copy()}, run.weights_file)
 
 
-def _no_picture_tower(run: Run) -> None:
+def _no_picture_encoder(run: Run) -> None:
     weights = load_file(run.weights_file)
     save_file({name: value for name, value in weights.items() if not name.startswith("picture")}, run.weights_file)
 
@@ -173,7 +173,7 @@ def _unknown_system(run: Run) -> None:
         (_list_of_words, "tokeniser.json"),
         (lambda run: run.weights_file.write_bytes(b""), "best.safetensors: damaged"),
         (_other_weights, "best.safetensors: damaged or of another model"),
-        (_no_picture_tower, "best.safetensors: damaged or of another model"),
+        (_no_picture_encoder, "best.safetensors: damaged or of another model"),
     ],
 )
 def test_whatever_is_wrong_with_a_run_is_one_sentence_that_names_it(

@@ -14,14 +14,14 @@ from torch.nn.functional import normalize
 from conftest import ENGLISH, GERMAN, make_recipe, make_world
 from groundling import systems
 from groundling.dataset import Dataset
+from groundling.encoders.text.pretrained import PretrainedEncoder
+from groundling.encoders.tokenisers.hub import HubTokeniser, encoder_folder, fingerprint
 from groundling.errors import UserError
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.files import read_json
 from groundling.model import Model
 from groundling.run import Run
 from groundling.settings import TextSettings
-from groundling.text.hub import HubTokeniser, encoder_folder, fingerprint
-from groundling.towers.pretrained import PretrainedTower
 from groundling.training import train
 from plans import context
 from tiny_networks import save_bert
@@ -57,7 +57,7 @@ def test_it_learns_and_its_frozen_encoder_is_not_saved(folder: Path, world: Data
     assert saved["fingerprint"] == fingerprint(folder)
     model = Model.load(run.folder, "cpu")
     original = transformers.AutoModel.from_pretrained(folder).state_dict()
-    kept = model.towers.text.encoder.state_dict()  # type: ignore[union-attr]
+    kept = model.encoders.text.encoder.state_dict()  # type: ignore[union-attr]
     assert all(torch.equal(kept[name], value) for name, value in original.items())
     result = evaluate_retrieval(model, world).result
     for code in ("en", "de"):
@@ -71,23 +71,23 @@ def test_a_trainable_encoder_changes_and_is_saved(folder: Path, world: Dataset, 
     original = transformers.AutoModel.from_pretrained(folder).state_dict()["embeddings.word_embeddings.weight"]
     assert not torch.equal(weights[name], original)
     model = Model.load(run.folder, "cpu")
-    assert torch.equal(model.towers.state_dict()[name], weights[name])
+    assert torch.equal(model.encoders.state_dict()[name], weights[name])
 
 
-def tower(folder: Path, trainable: bool = False) -> PretrainedTower:
+def encoder(folder: Path, trainable: bool = False) -> PretrainedEncoder:
     torch.manual_seed(0)
-    return PretrainedTower(folder, 12, "ends", trainable)
+    return PretrainedEncoder(folder, 12, "ends", trainable)
 
 
 def test_a_frozen_encoder_stays_in_evaluation_mode_and_gets_no_gradient(folder: Path) -> None:
     ids, lengths = torch.tensor([[2, 7, 3]]), torch.tensor([3])
-    frozen = tower(folder).train()
+    frozen = encoder(folder).train()
     assert not frozen.encoder.training
     assert frozen.sentence.training
     frozen(ids, lengths).sum().backward()
     assert all(parameter.grad is None for parameter in frozen.encoder.parameters())
     assert frozen.sentence.onward.weight_ih_l0.grad is not None
-    learning = tower(folder, trainable=True).train()
+    learning = encoder(folder, trainable=True).train()
     assert learning.encoder.training
     learning(ids, lengths)[:, 0].sum().backward()
     assert learning.encoder.embeddings.word_embeddings.weight.grad.any()  # type: ignore[union-attr]
@@ -95,7 +95,7 @@ def test_a_frozen_encoder_stays_in_evaluation_mode_and_gets_no_gradient(folder: 
 
 
 def test_padding_and_company_do_not_change_a_caption_and_the_mask_is_transformers_own(folder: Path) -> None:
-    made = tower(folder).eval()
+    made = encoder(folder).eval()
     ids = torch.tensor([[2, 7, 8, 3, 0, 0], [2, 9, 3, 0, 0, 0], [2, 10, 11, 12, 13, 3]])
     lengths = torch.tensor([4, 3, 6])
     with torch.inference_mode():
@@ -164,12 +164,12 @@ def test_what_is_no_encoder(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, damaged)
     (damaged / "model.safetensors").write_bytes(b"not a safetensors file")
     with pytest.raises(UserError, match="not an encoder that can be used"):
-        PretrainedTower(damaged, 4, "last", False)
+        PretrainedEncoder(damaged, 4, "last", False)
     strange = tmp_path / "strange"
     shutil.copytree(folder, strange)
     (strange / "config.json").write_text('{"model_type": "no-such-model"}')
     with pytest.raises(UserError) as error:
-        PretrainedTower(strange, 4, "last", False)
+        PretrainedEncoder(strange, 4, "last", False)
     assert "\n" not in str(error.value)
 
 
@@ -182,7 +182,7 @@ def test_code_of_an_encoder_is_never_run(folder: Path, tmp_path: Path) -> None:
     sprung = tmp_path / "sprung"
     (trap / "evil.py").write_text(f"open({str(sprung)!r}, 'w')\n")
     with pytest.raises(UserError):
-        PretrainedTower(trap, 4, "last", False)
+        PretrainedEncoder(trap, 4, "last", False)
     assert not sprung.exists()
 
 
@@ -206,7 +206,7 @@ def test_a_step_looks_at_no_number_on_its_way(folder: Path, trainable: bool) -> 
     """As a recorded step on a GPU needs it; fake tensors have no values to look at."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    made = tower(folder, trainable).train()
+    made = encoder(folder, trainable).train()
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         ids = fake.from_tensor(torch.tensor([[2, 7, 8, 3, 0, 0], [2, 9, 3, 0, 0, 0]]))
         made(ids, fake.from_tensor(torch.tensor([4, 3]))).sum().backward()

@@ -21,7 +21,7 @@ from groundling.files import read_json
 from groundling.model import Model
 from groundling.run import Run
 from groundling.settings import TextSettings
-from groundling.systems import Context, JudgingTowers, Plan
+from groundling.systems import Context, JudgingEncoders, Plan
 from groundling.training import loop, train
 from groundling.training.metrics import read_metrics
 from groundling.training.validation import VerdictValidation, validation
@@ -45,12 +45,12 @@ def world() -> Dataset:
     return make_judged()
 
 
-def ready(world: Dataset, **own: Any) -> tuple[Plan, JudgingTowers, TrainingData]:
-    """The plan of a training, its fresh towers and the training statements."""
+def ready(world: Dataset, **own: Any) -> tuple[Plan, JudgingEncoders, TrainingData]:
+    """The plan of a training, its fresh encoders and the training statements."""
     torch.manual_seed(0)
     made = plan(judging_recipe(**own).system, world.judged().split("train"))
-    assert isinstance(made.towers, JudgingTowers)
-    return made, made.towers, made.data
+    assert isinstance(made.encoders, JudgingEncoders)
+    return made, made.encoders, made.data
 
 
 def batch_of(data: TrainingData, rows: list[int]) -> DeviceBatch:
@@ -60,47 +60,47 @@ def batch_of(data: TrainingData, rows: list[int]) -> DeviceBatch:
 
 
 def test_the_loss_is_that_of_the_statement_its_picture_and_its_label(world: Dataset) -> None:
-    made, towers, data = ready(world)
-    towers.eval()
+    made, encoders, data = ready(world)
+    encoders.eval()
     rows = [5, 0, 77, 200]
-    loss = made.stage.loss(towers, data, batch_of(data, rows))
+    loss = made.stage.loss(encoders, data, batch_of(data, rows))
     statements = world.corpus.judged().split("train").statements
     assert statements is not None
     tokeniser = made.tokeniser
     expected = []
     for row in rows:
         tokens = tokeniser.encode([statements.texts[row]], [str(statements.languages[row])])
-        sentence = towers.text(torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths))
-        picture = towers.picture(torch.from_numpy(world.features[statements.owners[row]][None]))
-        shares = towers.verdict(sentence, picture).softmax(dim=1)[0]
+        sentence = encoders.text(torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths))
+        picture = encoders.picture(torch.from_numpy(world.features[statements.owners[row]][None]))
+        shares = encoders.verdict(sentence, picture).softmax(dim=1)[0]
         expected.append(-shares[LABELS.index(str(statements.labels[row]))].log())
     assert torch.allclose(loss, torch.stack(expected).mean(), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["words", "characters", "cells"])
-def test_a_frozen_picture_tower_gets_no_gradient_and_keeps_its_statistics(kind: str, world: Dataset) -> None:
-    made, towers, data = ready(world, train_picture=False, **KINDS[kind])
-    towers.train()
-    before = {name: value.clone() for name, value in towers.picture.state_dict().items()}
-    made.stage.loss(towers, data, batch_of(data, list(range(40)))).backward()
-    assert all(parameter.grad is None for parameter in towers.picture.parameters())
-    table = next(parameter for name, parameter in towers.text.named_parameters() if "recurrent" not in name)
-    assert table.grad is not None and table.grad.any()  # of words, or of letters: all of the tower is reached
-    assert all(torch.equal(before[name], value) for name, value in towers.picture.state_dict().items())
-    assert not towers.picture.training
-    assert towers.text.training
+def test_a_frozen_picture_encoder_gets_no_gradient_and_keeps_its_statistics(kind: str, world: Dataset) -> None:
+    made, encoders, data = ready(world, train_picture=False, **KINDS[kind])
+    encoders.train()
+    before = {name: value.clone() for name, value in encoders.picture.state_dict().items()}
+    made.stage.loss(encoders, data, batch_of(data, list(range(40)))).backward()
+    assert all(parameter.grad is None for parameter in encoders.picture.parameters())
+    table = next(parameter for name, parameter in encoders.text.named_parameters() if "recurrent" not in name)
+    assert table.grad is not None and table.grad.any()  # of words, or of letters: all of the encoder is reached
+    assert all(torch.equal(before[name], value) for name, value in encoders.picture.state_dict().items())
+    assert not encoders.picture.training
+    assert encoders.text.training
     free = ready(world, **KINDS[kind])
     free[1].train()
     made.stage.loss(free[1], free[2], batch_of(free[2], list(range(40)))).backward()
     assert any(parameter.grad is not None and parameter.grad.any() for parameter in free[1].picture.parameters())
 
 
-def test_a_frozen_text_tower_stays_and_the_head_learns(world: Dataset) -> None:
-    made, towers, data = ready(world, train_text=False)
-    towers.train()
-    made.stage.loss(towers, data, batch_of(data, list(range(40)))).backward()
-    assert all(parameter.grad is None for parameter in towers.text.parameters())
-    assert towers.verdict.layers[2].weight.grad.any()  # type: ignore[union-attr, operator]
+def test_a_frozen_text_encoder_stays_and_the_head_learns(world: Dataset) -> None:
+    made, encoders, data = ready(world, train_text=False)
+    encoders.train()
+    made.stage.loss(encoders, data, batch_of(data, list(range(40)))).backward()
+    assert all(parameter.grad is None for parameter in encoders.text.parameters())
+    assert encoders.verdict.layers[2].weight.grad.any()  # type: ignore[union-attr, operator]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -135,7 +135,7 @@ def test_every_path_gives_the_same_verdict(world: Dataset, tmp_path: Path) -> No
     validate = validation(
         replace(made, tokeniser=model.tokeniser), Context(recipe, part, part, CPU, lambda stage: None)
     )
-    found = validate(model.towers)
+    found = validate(model.encoders)
     right = together.argmax(axis=1) == part.corpus.classes()
     for code, accuracy in found.languages.items():
         assert accuracy == pytest.approx(100 * right[part.corpus.languages == code].mean())
@@ -144,13 +144,13 @@ def test_every_path_gives_the_same_verdict(world: Dataset, tmp_path: Path) -> No
 
 
 def test_validation_switches_dropout_off_and_on_again(world: Dataset) -> None:
-    _, towers, data = ready(world, dropout=0.5)
-    towers.train()
+    _, encoders, data = ready(world, dropout=0.5)
+    encoders.train()
     validate = VerdictValidation(data, "float32", "all")
-    first, again = validate(towers), validate(towers)
+    first, again = validate(encoders), validate(encoders)
     assert first == again
-    assert towers.training
-    assert towers.verdict.dropout.training
+    assert encoders.training
+    assert encoders.verdict.dropout.training
 
 
 def test_the_best_and_not_the_last_weights_are_kept(world: Dataset, tmp_path: Path, monkeypatch: Any) -> None:
@@ -158,7 +158,7 @@ def test_the_best_and_not_the_last_weights_are_kept(world: Dataset, tmp_path: Pa
     original = loop.facts
 
     def look(plan: Plan, *others: Any) -> dict[str, Any]:
-        last.update({name: value.clone() for name, value in plan.towers.state_dict().items()})
+        last.update({name: value.clone() for name, value in plan.encoders.state_dict().items()})
         return original(plan, *others)
 
     monkeypatch.setattr(loop, "facts", look)
@@ -199,7 +199,7 @@ def test_a_stopped_training_goes_on_exactly(kind: str, world: Dataset, tmp_path:
         ),
     ],
 )
-def test_towers_of_retrieval_are_taken_over_word_by_word(
+def test_encoders_of_retrieval_are_taken_over_word_by_word(
     earlier: dict[str, Any], own: dict[str, Any], world: Dataset, tmp_path: Path
 ) -> None:
     retrieval = make_recipe(training={"maximum_steps": 5}).model_copy(update={"system": earlier})
@@ -220,23 +220,23 @@ def test_towers_of_retrieval_are_taken_over_word_by_word(
 def test_a_run_before_of_another_kind_is_refused(world: Dataset, tmp_path: Path) -> None:
     before = train(make_recipe(training={"maximum_steps": 2}), world, tmp_path / "before", device="cpu")
     recipe = judging_recipe(text="characters", dimensions=24).model_copy(update={"before": str(before.folder)})
-    with pytest.raises(UserError, match="before: the text tower of this lessons run is of another kind or size"):
+    with pytest.raises(UserError, match="before: the text encoder of this lessons run is of another kind or size"):
         train(recipe, world, tmp_path / "run", device="cpu", before=before.folder)
     recipe = judging_recipe(dimensions=24, word_dimensions=12, reading="last", picture="cells", cells=3)
-    with pytest.raises(UserError, match="before: the picture tower of this lessons run"):
+    with pytest.raises(UserError, match="before: the picture encoder of this lessons run"):
         train(recipe, world, tmp_path / "run", device="cpu", before=before.folder)
 
 
-def test_features_that_do_not_fit_the_picture_tower_are_told() -> None:
+def test_features_that_do_not_fit_the_picture_encoder_are_told() -> None:
     tokeniser = systems.make({"name": "vse"}).load_tokeniser(
         {"words": ["a"], "settings": TextSettings().model_dump(), "kind": "words"}
     )
     cells = systems.make({"name": "clip_ve", "picture": "cells", "cells": 4})
     with pytest.raises(UserError, match="6 features cannot be those of 4 cells"):
-        cells.towers(tokeniser, 6)
+        cells.encoders(tokeniser, 6)
     given = systems.make({"name": "clip_ve", "picture": "given", "dimensions": 8})
     with pytest.raises(UserError, match=r"set system.dimensions=6"):
-        given.towers(tokeniser, 6)
+        given.encoders(tokeniser, 6)
 
 
 def test_a_corpus_without_statements_and_a_model_without_a_head(tmp_path: Path) -> None:
@@ -279,13 +279,13 @@ def test_a_step_looks_at_no_number_on_its_way(kind: str, world: Dataset) -> None
     """As a recorded step on a GPU needs it; fake tensors have no values to look at."""
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    made, towers, data = ready(world, **KINDS[kind])
-    towers.train()
+    made, encoders, data = ready(world, **KINDS[kind])
+    encoders.train()
     batch = batch_of(data, list(range(8)))
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         rows = fake.from_tensor(batch.rows)
         made.stage.loss(
-            towers, data, DeviceBatch(batch.kind, rows, batch.longest, fake.from_tensor(batch.step))
+            encoders, data, DeviceBatch(batch.kind, rows, batch.longest, fake.from_tensor(batch.step))
         ).backward()
 
 

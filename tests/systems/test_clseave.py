@@ -13,6 +13,7 @@ from groundling import systems
 from groundling.batches import DeviceBatch, TrainingData
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
+from groundling.encoders.text.taught import TaughtEncoder
 from groundling.errors import UserError
 from groundling.evaluation.entailment import evaluate_entailment
 from groundling.evaluation.retrieval import evaluate_retrieval
@@ -21,7 +22,6 @@ from groundling.model import Model
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.systems import Plan
-from groundling.towers.taught import TaughtTower
 from groundling.training import checkpoint, loop, train
 from groundling.training.agreement import Agreement
 from groundling.training.contexts import load_start
@@ -105,7 +105,7 @@ def test_the_new_language_is_learned_and_the_old_one_is_encoded_bit_for_bit_as_b
     english, german = world.corpus.only(["en"]).texts, world.corpus.only(["de"]).texts
     expected = before.encode_text(english, "en")
     assert np.array_equal(model.encode_text(english, "en"), expected)
-    # Among German ones, too, which another tower reads.
+    # Among German ones, too, which another encoder reads.
     mixed = [text for pair in zip(english, german, strict=True) for text in pair]
     found = model.encode_text(mixed, ["en", "de"] * len(english))
     assert np.array_equal(found[::2], expected)
@@ -120,7 +120,7 @@ def test_what_training_reads_is_what_the_model_reads(teachers: dict[str, Path], 
         dev = world.split("dev")
         data = TrainingData.build(dev.corpus, dev.features, model.tokeniser, CPU)
         with torch.inference_mode():
-            found = model.towers.text(*data.captions(torch.arange(len(dev.corpus)), int(data.lengths.max())))
+            found = model.encoders.text(*data.captions(torch.arange(len(dev.corpus)), int(data.lengths.max())))
         assert np.allclose(found, model.encode_text(dev.corpus.texts, dev.corpus.languages.tolist()), atol=1e-5)
 
 
@@ -128,25 +128,25 @@ def test_the_loss_is_the_squared_distance_to_the_teacher_and_only_the_student_le
     teachers: dict[str, Path], world: Dataset
 ) -> None:
     made, pairs = begun(teachers["vse"], "words", world)
-    tokeniser, towers, data = made.tokeniser, made.towers, made.data
+    tokeniser, encoders, data = made.tokeniser, made.encoders, made.data
     batch = made.stage.sampler.batch(0)
-    towers.train()
-    text = towers.text
-    assert isinstance(text, TaughtTower)
+    encoders.train()
+    text = encoders.text
+    assert isinstance(text, TaughtEncoder)
     text.student.eval()  # no dropout in what is compared
     loss = made.stage.loss(
-        towers, data, DeviceBatch(batch.kind, torch.from_numpy(batch.rows), batch.longest, torch.zeros(()))
+        encoders, data, DeviceBatch(batch.kind, torch.from_numpy(batch.rows), batch.longest, torch.zeros(()))
     )
     loss.backward()  # type: ignore[no-untyped-call]
-    learning = {name for name, part in towers.named_parameters() if part.requires_grad}
+    learning = {name for name, part in encoders.named_parameters() if part.requires_grad}
     assert learning == {"text.student.words.weight"}
-    assert {name for name, part in towers.named_parameters() if part.grad is not None} == learning
+    assert {name for name, part in encoders.named_parameters() if part.grad is not None} == learning
     model = Model.load(teachers["vse"], "cpu")
     targets = model.encode_text([pairs.texts[row] for row in batch.partners], "en")
     words = tokeniser.student.encode([pairs.texts[row] for row in batch.captions], ["de"] * 32)  # type: ignore[attr-defined]
     with torch.no_grad():
         vectors = text.student.words(torch.from_numpy(words.ids))  # type: ignore[operator, union-attr]
-        states = model.towers.text.recurrent(vectors)[0]  # type: ignore[operator, union-attr]
+        states = model.encoders.text.recurrent(vectors)[0]  # type: ignore[operator, union-attr]
     said = np.stack([states[row, length - 1].numpy() for row, length in enumerate(words.lengths)])
     said /= np.linalg.norm(said, axis=1, keepdims=True)
     distance = ((said - targets) ** 2).sum(axis=1).mean()
@@ -156,14 +156,14 @@ def test_the_loss_is_the_squared_distance_to_the_teacher_and_only_the_student_le
 
 def test_the_student_begins_with_the_reader_of_its_teacher(teachers: dict[str, Path], world: Dataset) -> None:
     for teacher, student in (("vse", "tower"), ("liwe", "characters")):
-        towers = begun(teachers[teacher], student, world)[0].towers
-        weights, learned_before = towers.state_dict(), load_file(Run(teachers[teacher]).weights_file)
+        encoders = begun(teachers[teacher], student, world)[0].encoders
+        weights, learned_before = encoders.state_dict(), load_file(Run(teachers[teacher]).weights_file)
         name = "recurrent" if teacher == "vse" else "sentence.onward"
         own = "sentence.recurrent" if teacher == "vse" else name
         for part in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0"):
             assert torch.equal(weights[f"text.student.{own}.{part}"], weights[f"text.teacher.{name}.{part}"])
             assert torch.equal(weights[f"text.teacher.{name}.{part}"], learned_before[f"text.{name}.{part}"])
-            assert towers.get_parameter(f"text.student.{own}.{part}").requires_grad
+            assert encoders.get_parameter(f"text.student.{own}.{part}").requires_grad
 
 
 def test_new_words_alone_are_all_that_is_added(teachers: dict[str, Path], world: Dataset, tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_new_words_alone_are_all_that_is_added(teachers: dict[str, Path], world:
     assert facts["parameters"] == facts["trainable_parameters"] + sum(part.numel() for part in old.values())
 
 
-def test_taught_twice_with_other_towers_each_time(teachers: dict[str, Path], world: Dataset, tmp_path: Path) -> None:
+def test_taught_twice_with_other_encoders_each_time(teachers: dict[str, Path], world: Dataset, tmp_path: Path) -> None:
     """German, and then a language of German words turned round."""
     once = learned(teachers["liwe"], "tower", world, tmp_path / "once", steps=60)
     turned = {word: word[::-1] for word in GERMAN}
@@ -253,7 +253,7 @@ def test_agreement_is_the_share_of_the_teachers_spread(
     student = systems.of(student_recipe(teachers["vse"], "words")).taught_by(start.system)
     dev = student.material(world, start).split("dev")
     data = TrainingData.build(dev.corpus, dev.features, model.tokeniser, CPU)
-    found = Agreement(data, ["de"], "float32", "all")(model.towers)
+    found = Agreement(data, ["de"], "float32", "all")(model.encoders)
     german, first = [], []
     for row in np.flatnonzero(dev.corpus.languages == "de"):
         german.append(dev.corpus.texts[row])
@@ -312,10 +312,12 @@ def test_a_judge_judges_in_the_new_language_what_it_judges_in_the_old(tmp_path: 
     assert new["en"] == old["en"]
     assert new["de"]["accuracy"] > old["de"]["accuracy"] + 5
     assert new["de"]["accuracy"] > new["en"]["accuracy"] - 10
-    head = {name: part for name, part in before.towers.state_dict().items() if name.startswith(("verdict", "picture"))}
-    assert all(torch.equal(model.towers.state_dict()[name], part) for name, part in head.items())
+    head = {
+        name: part for name, part in before.encoders.state_dict().items() if name.startswith(("verdict", "picture"))
+    }
+    assert all(torch.equal(model.encoders.state_dict()[name], part) for name, part in head.items())
 
 
 def test_a_wrong_student_is_named() -> None:
-    with pytest.raises(UserError, match="a student is one of words, tower, characters, use, or hub: and"):
+    with pytest.raises(UserError, match="a student is one of words, encoder, characters, use, or hub: and"):
         systems.make({"name": "clseave", "student": "pupil"})

@@ -13,6 +13,9 @@ from groundling.batches import DeviceBatch, TrainingData
 from groundling.corpus import Corpus
 from groundling.corpus.entailment import LABELS, Entailments
 from groundling.dataset import Dataset
+from groundling.encoders.text.word_by_word import BorrowedPooling, WordByWordTaughtEncoder
+from groundling.encoders.tokenisers.hub import HubTokeniser
+from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError
 from groundling.evaluation.entailment import evaluate_entailment
 from groundling.evaluation.retrieval import evaluate_retrieval
@@ -22,9 +25,6 @@ from groundling.objectives.contextual_word_pairs import ContextualPairs, words_a
 from groundling.settings import Recipe
 from groundling.systems import Plan
 from groundling.systems.clteave import WordLoss
-from groundling.text.hub import HubTokeniser
-from groundling.text.taught import TaughtTokeniser
-from groundling.towers.tokens import BorrowedPooling, WordByWordTaughtTower
 from groundling.training import train
 from groundling.training.contexts import load_start
 from judged_world import judging_recipe
@@ -101,14 +101,14 @@ def material(teacher: Path, world: Dataset) -> Dataset:
     return systems.of(student_recipe(teacher)).taught_by(start.system).material(world, start).split("train")
 
 
-def prepared(teacher: Path, world: Dataset, **system: Any) -> tuple[Plan, WordByWordTaughtTower, Any, TrainingData]:
-    """A plan, the text side of its towers, the towers, and data."""
+def prepared(teacher: Path, world: Dataset, **system: Any) -> tuple[Plan, WordByWordTaughtEncoder, Any, TrainingData]:
+    """A plan, the text side of its encoders, the encoders, and data."""
     torch.manual_seed(0)
     recipe, start = student_recipe(teacher, **system), load_start(teacher, "cpu")
     made = plan(recipe.system, material(teacher, world), {"batch_size": 32}, start=start)
-    text = made.towers.text
-    assert isinstance(text, WordByWordTaughtTower)
-    return made, text, made.towers, made.data
+    text = made.encoders.text
+    assert isinstance(text, WordByWordTaughtEncoder)
+    return made, text, made.encoders, made.data
 
 
 def first_batch(made: Plan, data: TrainingData, step: int = 0) -> DeviceBatch:
@@ -158,13 +158,13 @@ def test_pairs_are_words_that_translate_each_other(teachers: dict[str, Path], ju
 def test_the_loss_is_that_of_pairs_one_by_one_and_only_the_student_learns(
     teachers: dict[str, Path], judged: Dataset
 ) -> None:
-    made, text, towers, data = prepared(teachers["max"], judged, sentence=0.5)
+    made, text, encoders, data = prepared(teachers["max"], judged, sentence=0.5)
     batch = first_batch(made, data)
-    towers.train()
-    loss = made.stage.loss(towers, data, batch)
+    encoders.train()
+    loss = made.stage.loss(encoders, data, batch)
     loss.backward()
-    moved = {name for name, part in towers.named_parameters() if part.grad is not None and part.grad.any()}
-    assert moved == {name for name, part in towers.named_parameters() if part.requires_grad}
+    moved = {name for name, part in encoders.named_parameters() if part.grad is not None and part.grad.any()}
+    assert moved == {name for name, part in encoders.named_parameters() if part.requires_grad}
     assert all(name.startswith("text.student.") for name in moved)
     assert isinstance(made.stage.loss, WordLoss)
     captions, partners = batch.rows
@@ -181,12 +181,12 @@ def test_the_loss_is_that_of_pairs_one_by_one_and_only_the_student_learns(
 
 
 def test_padding_changes_no_loss(teachers: dict[str, Path], judged: Dataset) -> None:
-    made, _, towers, data = prepared(teachers["max"], judged)
+    made, _, encoders, data = prepared(teachers["max"], judged)
     batch = first_batch(made, data)
     wide = TrainingData(**{**data.__dict__, "ids": torch.nn.functional.pad(data.ids, (0, 4))})
-    expected = made.stage.loss(towers, data, batch)
+    expected = made.stage.loss(encoders, data, batch)
     longer = DeviceBatch(batch.kind, batch.rows, batch.longest + 4, batch.step)
-    assert made.stage.loss(towers, wide, longer).item() == pytest.approx(expected.item(), rel=1e-5)
+    assert made.stage.loss(encoders, wide, longer).item() == pytest.approx(expected.item(), rel=1e-5)
 
 
 @pytest.mark.parametrize(("reading", "student"), [("last", "words"), ("max", "characters"), ("max", "words")])
@@ -196,8 +196,8 @@ def test_evaluation_pools_what_training_pools(
     model = learned(teachers[reading], judged, tmp_path / "run", student, steps=5)
     dev = judged.judged().split("dev").corpus.only(["de"])
     data = TrainingData.build(dev, np.zeros((len(dev.pictures), 0), np.float32), model.tokeniser, CPU)
-    text = model.towers.text
-    assert isinstance(text, WordByWordTaughtTower)
+    text = model.encoders.text
+    assert isinstance(text, WordByWordTaughtEncoder)
     with torch.inference_mode():
         _, pooled = text.taught_states(*data.captions(torch.arange(len(dev)), int(data.lengths.max())))
     expected = torch.nn.functional.normalize(pooled, dim=-1).numpy()
@@ -216,18 +216,18 @@ def test_a_pretrained_student_of_other_dimensions_goes_through_the_autoencoder(
     encoder: Path, teachers: dict[str, Path], judged: Dataset, tmp_path: Path
 ) -> None:
     options: dict[str, Any] = {"student": f"hub:{encoder}", "autoencoder_steps": 50}
-    made, text, towers, data = prepared(teachers["last"], judged, **options)
+    made, text, encoders, data = prepared(teachers["last"], judged, **options)
     student = text.student
     assert isinstance(student, BorrowedPooling)
     assert (student.autoencoder.down.in_features, student.autoencoder.down.out_features) == (24, 16)
-    towers.train()
-    made.stage.loss(towers, data, first_batch(made, data, step=0)).backward()
-    moved = {name for name, part in towers.named_parameters() if part.grad is not None and part.grad.any()}
+    encoders.train()
+    made.stage.loss(encoders, data, first_batch(made, data, step=0)).backward()
+    moved = {name for name, part in encoders.named_parameters() if part.grad is not None and part.grad.any()}
     parts = [f"text.student.autoencoder.{name}" for name in ("down.weight", "down.bias", "up.weight", "up.bias")]
     assert moved == set(parts)  # first of all, it learns to give back what it gets
-    towers.zero_grad()
-    made.stage.loss(towers, data, first_batch(made, data, step=50)).backward()
-    moved = {name for name, part in towers.named_parameters() if part.grad is not None and part.grad.any()}
+    encoders.zero_grad()
+    made.stage.loss(encoders, data, first_batch(made, data, step=50)).backward()
+    moved = {name for name, part in encoders.named_parameters() if part.grad is not None and part.grad.any()}
     assert set(parts[:2]) < moved
     assert not moved & set(parts[2:])
     assert any(name.startswith("text.student.inner.encoder.") for name in moved)
@@ -239,7 +239,7 @@ def test_a_pretrained_student_of_other_dimensions_goes_through_the_autoencoder(
     assert "pretrained encoder of a student" in parts
     pieces = HubTokeniser.build(str(encoder), make_recipe().text).encode(["wahrlich da hund"], ["de"])
     with torch.inference_mode():
-        trained = model.towers.text.student  # the state of the final [SEP], reduced
+        trained = model.encoders.text.student  # the state of the final [SEP], reduced
         states = trained.states(torch.from_numpy(pieces.ids), torch.from_numpy(pieces.lengths))
     expected = torch.nn.functional.normalize(states[0, -1], dim=-1).numpy()
     assert np.allclose(model.encode_text(["wahrlich da hund"], "de")[0], expected, atol=1e-5)

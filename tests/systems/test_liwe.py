@@ -15,14 +15,14 @@ from groundling.batches.base_language import BaseLanguageSampler
 from groundling.batches.stage import Loss
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
+from groundling.encoders.tokenisers.characters import CharacterTokeniser
 from groundling.errors import UserError
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.files import read_json
 from groundling.model import Model
 from groundling.objectives import max_of_hinges, sum_of_hinges
-from groundling.systems import Towers
+from groundling.systems import Encoders
 from groundling.systems.liwe import LIWESettings
-from groundling.text import CharacterTokeniser
 from groundling.training import train
 from plans import dataset_of, plan
 from power_cut import assert_goes_on_exactly
@@ -59,27 +59,27 @@ CORPUS = corpus_of(
 )
 
 
-def assembled(values: dict[str, Any]) -> tuple[Loss, Towers, TrainingData]:
+def assembled(values: dict[str, Any]) -> tuple[Loss, Encoders, TrainingData]:
     torch.manual_seed(0)
     made = plan(values, dataset_of(CORPUS))
-    return made.stage.loss, made.towers.eval(), made.data
+    return made.stage.loss, made.encoders.eval(), made.data
 
 
-def loss_of(loss: Loss, towers: Towers, data: TrainingData, kind: str, rows: Any, step: int) -> Tensor:
+def loss_of(loss: Loss, encoders: Encoders, data: TrainingData, kind: str, rows: Any, step: int) -> Tensor:
     captions = [line for place, line in enumerate(rows) if kind == "caption" or place != 1]
     longest = int(data.lengths[captions].max())
-    return loss(towers, data, DeviceBatch(kind, torch.tensor(rows), longest, torch.tensor(float(step))))
+    return loss(encoders, data, DeviceBatch(kind, torch.tensor(rows), longest, torch.tensor(float(step))))
 
 
 @pytest.mark.parametrize("step", [0, 30])
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_loss_is_that_of_sides_encoded_one_by_one(name: str, step: int) -> None:
     own = {**VARIANTS[name], "margin": 0.3, "hard_rate": 0.98, "pair_hard_rate": 0.9}
-    loss, towers, data = assembled(own)
+    loss, encoders, data = assembled(own)
 
     def caption(row: int) -> Tensor:
         rows = torch.tensor([row])
-        return towers.text(*data.captions(rows, int(data.lengths[row])))[0]
+        return encoders.text(*data.captions(rows, int(data.lengths[row])))[0]
 
     def slow(left: Tensor, right: Tensor, rate: float) -> Tensor:
         k = 1 - rate ** (step + 1)
@@ -89,7 +89,7 @@ def test_the_loss_is_that_of_sides_encoded_one_by_one(name: str, step: int) -> N
     # English captions 0, 2, 4 with their pictures; the German ones are 1, 3, 5.
     english = torch.stack([caption(row) for row in (0, 2, 4)])
     german = torch.stack([caption(row) for row in (1, 3, 5)])
-    against_pictures = slow(english, towers.picture(data.features), 0.98)
+    against_pictures = slow(english, encoders.picture(data.features), 0.98)
     turned = [2, 0, 1]  # pairs in another order than the pictures
     between_captions = slow(english[turned], german[turned], 0.9)
     pictures, pairs = [[0, 2, 4], [0, 1, 2]], [[4, 0, 2], [5, 1, 3]]
@@ -99,63 +99,69 @@ def test_the_loss_is_that_of_sides_encoded_one_by_one(name: str, step: int) -> N
         ("base", pictures + pairs, against_pictures + between_captions),
         ("base", pictures + pairs + pairs, against_pictures + 2 * between_captions),  # every_other
     ):
-        assert torch.allclose(loss_of(loss, towers, data, kind, rows, step), expected, atol=1e-5), kind
+        assert torch.allclose(loss_of(loss, encoders, data, kind, rows, step), expected, atol=1e-5), kind
 
 
 def test_pairs_that_match_in_truth_can_be_spared() -> None:
-    plain, towers, data = assembled({**LIWE, "margin": 3.0, "hard_rate": 0.0, "pair_hard_rate": 0.0})
+    plain, encoders, data = assembled({**LIWE, "margin": 3.0, "hard_rate": 0.0, "pair_hard_rate": 0.0})
     own = {**LIWE, "margin": 3.0, "hard_rate": 0.0, "pair_hard_rate": 0.0}
     sparing = assembled({**own, "spare_positives": True})[0]
     alone, twice = [[0], [0]], [[0, 0], [0, 0]]  # a caption with its picture; the same one once more
-    assert loss_of(plain, towers, data, "picture", twice, 0) > 1
+    assert loss_of(plain, encoders, data, "picture", twice, 0) > 1
     assert (
-        loss_of(sparing, towers, data, "picture", twice, 0) == loss_of(sparing, towers, data, "picture", alone, 0) == 0
+        loss_of(sparing, encoders, data, "picture", twice, 0)
+        == loss_of(sparing, encoders, data, "picture", alone, 0)
+        == 0
     )
     pairs, mixed = [[0, 0], [1, 1]], [[0, 2], [1, 3]]  # of one picture; of two
-    assert loss_of(sparing, towers, data, "caption", pairs, 0) == 0
-    assert loss_of(sparing, towers, data, "caption", mixed, 0) == loss_of(plain, towers, data, "caption", mixed, 0) > 0
+    assert loss_of(sparing, encoders, data, "caption", pairs, 0) == 0
+    assert (
+        loss_of(sparing, encoders, data, "caption", mixed, 0) == loss_of(plain, encoders, data, "caption", mixed, 0) > 0
+    )
 
 
 def test_languages_that_take_turns_are_as_old_as_their_own_steps() -> None:
     own = {**LIWE, "margin": 0.3, "caption_pairs_after": 10}
-    one_base, towers, data = assembled(own)
+    one_base, encoders, data = assembled(own)
     turns = assembled({**own, "sampling": "lessons"})[0]
     pictures, pairs = [[0, 2, 4], [0, 1, 2]], [[4, 0, 2], [5, 1, 3]]
     for kind, rows, start in (("picture", pictures, 0), ("caption", pairs, 10)):
         for age in (0, 3, 30):
             step = start + 2 * age  # of two languages
-            assert loss_of(turns, towers, data, kind, rows, step) == loss_of(one_base, towers, data, kind, rows, age)
-    assert loss_of(turns, towers, data, "caption", pairs, 4) == loss_of(turns, towers, data, "caption", pairs, 10)
+            assert loss_of(turns, encoders, data, kind, rows, step) == loss_of(
+                one_base, encoders, data, kind, rows, age
+            )
+    assert loss_of(turns, encoders, data, "caption", pairs, 4) == loss_of(turns, encoders, data, "caption", pairs, 10)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_parameter_learns_from_a_step(name: str) -> None:
-    loss, towers, data = assembled(VARIANTS[name])
-    towers.train()
-    loss_of(loss, towers, data, "base", [[0, 2, 4], [0, 1, 2], [0, 2, 4], [1, 3, 5]], 0).backward()
-    for label, parameter in towers.named_parameters():
+    loss, encoders, data = assembled(VARIANTS[name])
+    encoders.train()
+    loss_of(loss, encoders, data, "base", [[0, 2, 4], [0, 1, 2], [0, 2, 4], [1, 3, 5]], 0).backward()
+    for label, parameter in encoders.named_parameters():
         assert parameter.grad is not None, label
         assert parameter.grad.any(), label
 
 
 def test_evaluation_advances_nothing() -> None:
     """Neither the hardness of the loss nor the statistics of the words."""
-    loss, towers, data = assembled(LIWE)
-    before = {name: value.clone() for name, value in towers.state_dict().items()}
+    loss, encoders, data = assembled(LIWE)
+    before = {name: value.clone() for name, value in encoders.state_dict().items()}
     rows = [[0, 2, 4], [0, 1, 2], [0, 2, 4], [1, 3, 5]]
     with torch.no_grad():
-        losses = [loss_of(loss, towers, data, "base", rows, 5).item() for _ in range(3)]
+        losses = [loss_of(loss, encoders, data, "base", rows, 5).item() for _ in range(3)]
     assert len(set(losses)) == 1
-    assert all(torch.equal(value, before[name]) for name, value in towers.state_dict().items())
+    assert all(torch.equal(value, before[name]) for name, value in encoders.state_dict().items())
 
 
 def test_the_scores_are_float32_under_autocast() -> None:
-    loss, towers, data = assembled(LIWE)
+    loss, encoders, data = assembled(LIWE)
     rows = torch.tensor([[0, 2, 4], [0, 1, 2]])
     with torch.autocast("cpu", torch.bfloat16):
-        found = loss_of(loss, towers, data, "picture", rows.tolist(), 0)
-        left = towers.text(*data.captions(rows[0], int(data.lengths[[0, 2, 4]].max())))
-        right = towers.picture(data.features[rows[1]])
+        found = loss_of(loss, encoders, data, "picture", rows.tolist(), 0)
+        left = encoders.text(*data.captions(rows[0], int(data.lengths[[0, 2, 4]].max())))
+        right = encoders.picture(data.features[rows[1]])
     assert left.dtype == right.dtype == torch.float32
     k = 1 - 0.991
     expected = (1 - k) * sum_of_hinges(left @ right.T) + k * max_of_hinges(left @ right.T)
@@ -214,11 +220,11 @@ def test_a_model_gives_a_caption_one_vector_whatever_else_is_asked(name: str, wo
     small = fresh.encode_text(texts, "en", batch_size=2)
     for other in (again, alone, small):
         assert np.abs(together - other).max() < 1e-6
-    tokens = model.tokeniser.encode(texts, ["en"] * len(texts))  # the tower of training, every word spelled anew
+    tokens = model.tokeniser.encode(texts, ["en"] * len(texts))  # the encoder of training, every word spelled anew
     ids = torch.from_numpy(tokens.ids)
     entries = ids if tokens.spellings is None else torch.from_numpy(tokens.spellings)[ids.long()]
     with torch.inference_mode():
-        direct = model.towers.text(entries, torch.from_numpy(tokens.lengths)).numpy()
+        direct = model.encoders.text(entries, torch.from_numpy(tokens.lengths)).numpy()
     assert np.abs(together - direct).max() < 1e-6
 
 

@@ -20,7 +20,7 @@ from groundling.evaluation.parameters import count_model
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel
 from groundling.objectives import distances, neighbourhood, worst_triplets
-from groundling.systems import System, Towers
+from groundling.systems import Encoders, System
 from groundling.training import train
 from groundling.words import WordVectors, storage
 from plans import context, dataset_of
@@ -69,10 +69,10 @@ def small_dataset() -> Dataset:
     return dataset_of(corpus)
 
 
-def small_data(system: System) -> tuple[Towers, TrainingData]:
+def small_data(system: System) -> tuple[Encoders, TrainingData]:
     torch.manual_seed(0)
     plan = planned(values_of(system), small_dataset())
-    return plan.towers, plan.data
+    return plan.encoders, plan.data
 
 
 def values_of(system: System) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def values_of(system: System) -> dict[str, Any]:
 
 def loss(
     system: System,
-    towers: Towers,
+    encoders: Encoders,
     data: TrainingData,
     rows: Tensor,
     kind: str = "every",
@@ -92,7 +92,7 @@ def loss(
     longest = int(data.lengths[rows[1:][rows[1:] >= 0].numpy()].max())
     with torch.random.fork_rng():
         found = planned({**values_of(system), **({} if training else {"easy_epochs": 0})}, small_dataset(), training)
-    return found.stage.loss(towers, data, DeviceBatch(kind, rows, longest, torch.tensor(float(step))))
+    return found.stage.loss(encoders, data, DeviceBatch(kind, rows, longest, torch.tensor(float(step))))
 
 
 @pytest.mark.parametrize("distance", ["cosine", "euclidean"])
@@ -100,17 +100,17 @@ def loss(
 def test_the_loss_is_the_sum_of_its_parts(name: str, distance: Any) -> None:
     """Each caption and picture encoded by itself, language by language; the parts have slow twins of their own."""
     system = made(name, distance=distance, margin=0.3, most_violated=3, picture_weight=2.0, neighbourhood_weight=0.7)
-    towers, data = small_data(system)
-    towers.eval()
-    words: Any = towers.text.words
-    seen = torch.cat([towers.picture(data.features[[picture]]) for picture in ROWS[0].tolist()])
+    encoders, data = small_data(system)
+    encoders.eval()
+    words: Any = encoders.text.words
+    seen = torch.cat([encoders.picture(data.features[[picture]]) for picture in ROWS[0].tolist()])
     lines = torch.stack([torch.cat([ROWS[1], ROWS[2]]), torch.cat([ROWS[3], ROWS[4]])])
     real = lines >= 0
     vectors, averages = torch.zeros(2, 6, 16), torch.zeros(2, 6, 10)
     for language, place in real.nonzero().tolist():
         row = int(lines[language, place])
         ids = data.ids[[row], : data.lengths[row]]
-        vectors[language, place] = towers.text(ids, data.device_lengths[[row]])[0]
+        vectors[language, place] = encoders.text(ids, data.device_lengths[[row]])[0]
         averages[language, place] = words(ids)[0].mean(dim=0)
 
     # A mean over the anchors of both languages that kept three triplets each, or what they have.
@@ -121,10 +121,10 @@ def test_the_loss_is_the_sum_of_its_parts(name: str, distance: Any) -> None:
     expected = expected + 2.0 * worst_triplets(apart.mT, right.mT, wrong.mT, 0.3, 3, 6)
     expected = expected + 0.7 * neighbourhood(vectors, real, 3, 0.3, 3, distance)
     if name == "mule":
-        adversary: Any = towers.adversary
+        adversary: Any = encoders.adversary
         expected = expected + 0.7 * neighbourhood(averages, real, 3, 0.3, 3, distance)
         expected = expected + cross_entropy(adversary(averages[real]), real.nonzero()[:, 0])
-    assert loss(system, towers, data, ROWS).item() == pytest.approx(expected.item(), abs=1e-5)
+    assert loss(system, encoders, data, ROWS).item() == pytest.approx(expected.item(), abs=1e-5)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -137,10 +137,10 @@ def test_triplets_turn_from_all_to_the_most_violated_after_alignment(name: str) 
     losses = {}
     for system in systems_:
         torch.manual_seed(3)
-        towers, data = small_data(system)
-        towers.eval()
+        encoders, data = small_data(system)
+        encoders.eval()
         for step in (0, begin, begin + 2, begin + 8, begin + 100):
-            found = loss(system, towers, data, ROWS, step=step, batch_size=2)
+            found = loss(system, encoders, data, ROWS, step=step, batch_size=2)
             losses[system.settings.most_violated, step] = found.item()
     one, every = ({step - begin: x for (kept, step), x in losses.items() if kept == most} for most in (1, 100))
     between = {step: every[step] - one[step] for step in (0, 2, 8, 100)}
@@ -157,59 +157,61 @@ def test_triplets_turn_from_all_to_the_most_violated_after_alignment(name: str) 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_order_of_pictures_and_what_stands_in_empty_places_do_not_matter(name: str, kind: str) -> None:
     system = made(name)
-    towers, data = small_data(system)
-    towers.eval()
-    expected = loss(system, towers, data, ROWS, kind).item()
+    encoders, data = small_data(system)
+    encoders.eval()
+    expected = loss(system, encoders, data, ROWS, kind).item()
     for order in ([2, 0, 1], [1, 0, 2]):
-        assert loss(system, towers, data, ROWS[:, order], kind).item() == pytest.approx(expected, abs=1e-6)
+        assert loss(system, encoders, data, ROWS[:, order], kind).item() == pytest.approx(expected, abs=1e-6)
     data.ids[0] = 1  # what an empty place happens to read
-    assert loss(system, towers, data, ROWS, kind).item() == pytest.approx(expected, abs=1e-6)
+    assert loss(system, encoders, data, ROWS, kind).item() == pytest.approx(expected, abs=1e-6)
 
 
 def test_alignment_alone_moves_the_maps_and_the_classifier_only() -> None:
     system = made("mule", adversary=1.0)
-    towers, data = small_data(system)
-    loss(system, towers, data, ROWS, "align", step=5, maximum_steps=10).backward()
-    moved = {name for name, weight in towers.named_parameters() if weight.grad is not None and weight.grad.any()}
+    encoders, data = small_data(system)
+    loss(system, encoders, data, ROWS, "align", step=5, maximum_steps=10).backward()
+    moved = {name for name, weight in encoders.named_parameters() if weight.grad is not None and weight.grad.any()}
     maps = {f"text.words.universal.{number}.{part}" for number in (0, 1) for part in ("weight", "bias")}
     assert moved == maps | {"adversary.weight", "adversary.bias"}
-    loss(system, towers, data, ROWS, "every", step=5, maximum_steps=10).backward()
-    assert all(weight.grad is not None and weight.grad.any() for weight in towers.parameters())
+    loss(system, encoders, data, ROWS, "every", step=5, maximum_steps=10).backward()
+    assert all(weight.grad is not None and weight.grad.any() for weight in encoders.parameters())
 
 
 def test_the_adversary_grows_with_the_steps_of_the_training() -> None:
     """The maps' gradient from the classifier alone: none at first, turned round, and strongest at the last step."""
     system = made("mule", adversary=1.0, neighbourhood_weight=0.0)
-    towers, data = small_data(system)
-    maps: Any = towers.text.words.universal
+    encoders, data = small_data(system)
+    maps: Any = encoders.text.words.universal
 
     def gradient(step: int) -> Tensor:
-        found = loss(system, towers, data, ROWS, "align", step, maximum_steps=100)
+        found = loss(system, encoders, data, ROWS, "align", step, maximum_steps=100)
         return torch.autograd.grad(found, maps[0].weight)[0]
 
     assert not gradient(0).any()
     assert torch.allclose(gradient(10), 0.462117 / 0.999909 * gradient(100), atol=1e-6)
     downhill = gradient(100)
     with torch.no_grad():
-        before = loss(system, towers, data, ROWS, "align")
+        before = loss(system, encoders, data, ROWS, "align")
         maps[0].weight -= 0.01 * downhill
-        assert loss(system, towers, data, ROWS, "align") > before  # harder to guess
+        assert loss(system, encoders, data, ROWS, "align") > before  # harder to guess
 
 
 def test_word_vectors_are_pulled_to_where_they_began(own_cache: Path) -> None:
     pytest.importorskip("gensim")
     system = made("mule", vectors="captions", pull_weight=0.5)
-    towers, data = small_data(system)
-    towers.eval()
-    words: Any = towers.text.words
-    before = loss(system, towers, data, ROWS).item()
+    encoders, data = small_data(system)
+    encoders.eval()
+    words: Any = encoders.text.words
+    before = loss(system, encoders, data, ROWS).item()
     free = systems.make({**system.settings.model_dump(), "pull_weight": 0.0})
-    assert loss(free, towers, data, ROWS).item() == pytest.approx(before, abs=1e-6)
+    assert loss(free, encoders, data, ROWS).item() == pytest.approx(before, abs=1e-6)
     with torch.no_grad():
         words.table += 0.1
     far = 0.5 * 0.5 * 0.01 * words.table.numel()
-    assert (loss(system, towers, data, ROWS) - loss(free, towers, data, ROWS)).item() == pytest.approx(far, rel=1e-3)
-    assert loss(free, towers, data, ROWS, "align").item() == loss(system, towers, data, ROWS, "align").item()
+    assert (loss(system, encoders, data, ROWS) - loss(free, encoders, data, ROWS)).item() == pytest.approx(
+        far, rel=1e-3
+    )
+    assert loss(free, encoders, data, ROWS, "align").item() == loss(system, encoders, data, ROWS, "align").item()
 
 
 QUICK = {
@@ -269,7 +271,7 @@ def test_a_stopped_training_goes_on_exactly(
 
 def model_of(world: Dataset, name: str, **settings: Any) -> TrainedModel:
     plan = planned(values_of(made(name, **settings)), world.split("train"))
-    return TrainedModel(make_recipe(), plan.system, plan.tokeniser, plan.towers, torch.device("cpu"))
+    return TrainedModel(make_recipe(), plan.system, plan.tokeniser, plan.encoders, torch.device("cpu"))
 
 
 @pytest.mark.parametrize(("name", "branches"), [("mule", 1), ("par_embn", 2)])
@@ -290,7 +292,7 @@ def test_parameters_by_hand(name: str, branches: int, world: Dataset) -> None:
 def test_a_smaller_vocabulary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GROUNDLING_DATA", raising=False)
     world = make_world(60)
-    assert model_of(world, "mule", pca=4).towers.state_dict()["text.words.table"].shape == (23, 4)
+    assert model_of(world, "mule", pca=4).encoders.state_dict()["text.words.table"].shape == (23, 4)
     (tmp_path / "en-de.txt").write_text("\n".join(f"{a} {b}" for a, b in zip(ENGLISH, GERMAN, strict=True)))
     mapped = model_of(world, "mule", dictionary=10_000, dictionaries=str(tmp_path / "{base}-{language}.txt"))
     assert mapped.tokeniser.size == 1 + 1 + (1 + 10)  # German has no rows left but the one for nothing

@@ -20,7 +20,7 @@ from groundling.errors import UserError
 from groundling.evaluation.examples import examples
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model import Model
-from groundling.systems import System, Towers
+from groundling.systems import Encoders, System
 from groundling.training import train
 from groundling.training.metrics import read_metrics
 from plans import dataset_of
@@ -41,8 +41,8 @@ CAPTIONS = [
 ]
 
 
-def small_data(system: System, dtype: torch.dtype = torch.float32) -> tuple[Towers, TrainingData]:
-    """Fresh towers and three pictures, described in three languages."""
+def small_data(system: System, dtype: torch.dtype = torch.float32) -> tuple[Encoders, TrainingData]:
+    """Fresh encoders and three pictures, described in three languages."""
     torch.manual_seed(0)
     owners, languages, texts = zip(*CAPTIONS, strict=True)
     corpus = Corpus(
@@ -55,15 +55,15 @@ def small_data(system: System, dtype: torch.dtype = torch.float32) -> tuple[Towe
         origins=np.array(["human"] * len(texts)),
     )
     made = planned(values_of(system), dataset_of(corpus))
-    return made.towers.to(dtype), made.data
+    return made.encoders.to(dtype), made.data
 
 
 ROWS = torch.tensor([[0, 1, 2], [1, 4, 7], [0, 3, 6], [2, 5, 9]])  # pictures, German, English, French
 
 
-def loss(system: System, towers: Towers, data: TrainingData, rows: Tensor, longest: int | None = None) -> Tensor:
+def loss(system: System, encoders: Encoders, data: TrainingData, rows: Tensor, longest: int | None = None) -> Tensor:
     longest = longest or int(data.lengths[rows[1:].numpy()].max())
-    return loss_of(system)(towers, data, DeviceBatch("pivot", rows, longest, torch.zeros(())))
+    return loss_of(system)(encoders, data, DeviceBatch("pivot", rows, longest, torch.zeros(())))
 
 
 def values_of(system: System) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def made(name: str, **settings: Any) -> System:
 
 
 class Given(nn.Module):
-    """A tower that answers with given vectors: the row of the first word, or of the first feature."""
+    """An encoder that answers with given vectors: the row of the first word, or of the first feature."""
 
     def __init__(self, vectors: Tensor) -> None:
         super().__init__()
@@ -90,10 +90,10 @@ class Given(nn.Module):
         return self.vectors[entries[:, 0].long()]
 
 
-def given_data() -> tuple[Towers, TrainingData]:
+def given_data() -> tuple[Encoders, TrainingData]:
     """Two pictures, two languages; captions 0 and 1 are of the first language, 2 and 3 of the second."""
     captions = torch.tensor([[0.8, 0.6], [1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
-    towers = Towers(Given(captions), Given(torch.tensor([[1.0, 0.0], [0.0, 1.0]])))
+    encoders = Encoders(Given(captions), Given(torch.tensor([[1.0, 0.0], [0.0, 1.0]])))
     owners = np.array([0, 1, 0, 1])
     data = TrainingData(
         ids=torch.arange(4)[:, None],
@@ -106,7 +106,7 @@ def given_data() -> tuple[Towers, TrainingData]:
         languages=np.array([0, 0, 1, 1]),
         codes=["de", "en"],
     )
-    return towers, data
+    return encoders, data
 
 
 @pytest.mark.parametrize(
@@ -126,24 +126,30 @@ def given_data() -> tuple[Towers, TrainingData]:
     ],
 )
 def test_two_pictures_in_two_languages_worked_by_hand(similarity: str, pivot: float, parallel: float) -> None:
-    towers, data = given_data()
+    encoders, data = given_data()
     rows = torch.tensor([[0, 1], [0, 1], [2, 3]])
     for name, expected in (("pivot", pivot), ("parallel", parallel)):
         system = made(name, similarity=similarity, margin=0.3)
-        assert loss(system, towers, data, rows).item() == pytest.approx(expected, abs=1e-6)
+        assert loss(system, encoders, data, rows).item() == pytest.approx(expected, abs=1e-6)
 
 
 def slow_loss(
-    name: str, similarity: str, margin: float, towers: Towers, data: TrainingData, rows: Tensor, hardest: bool = False
+    name: str,
+    similarity: str,
+    margin: float,
+    encoders: Encoders,
+    data: TrainingData,
+    rows: Tensor,
+    hardest: bool = False,
 ) -> float:
     """Straight from the formula: every caption and picture encoded by itself, every pair scored by itself."""
 
     def caption(row: int) -> list[float]:
         length = int(data.lengths[row])
-        return towers.text(data.ids[[row], :length], data.device_lengths[[row]])[0].tolist()
+        return encoders.text(data.ids[[row], :length], data.device_lengths[[row]])[0].tolist()
 
     def picture(row: int) -> list[float]:
-        return towers.picture(data.features[[row]].to(next(towers.parameters()).dtype))[0].tolist()
+        return encoders.picture(data.features[[row]].to(next(encoders.parameters()).dtype))[0].tolist()
 
     def order(specific: list[float], general: list[float]) -> float:
         return -sum(max(0.0, abs(b) - abs(a)) ** 2 for a, b in zip(specific, general, strict=True))
@@ -188,10 +194,10 @@ def slow_loss(
 @pytest.mark.parametrize("lines", [[0, 1], [0, 1, 2], [0, 1, 2, 3]])
 def test_the_loss_is_that_of_the_slow_twin(name: str, similarity: str, objective: str, lines: list[int]) -> None:
     system = made(name, similarity=similarity, margin=0.3, objective=objective)
-    towers, data = small_data(system)
+    encoders, data = small_data(system)
     rows = ROWS[lines]
-    expected = slow_loss(name, similarity, 0.3, towers, data, rows, hardest=objective == "max_of_hinges")
-    assert loss(system, towers, data, rows).item() == pytest.approx(expected, abs=1e-4)
+    expected = slow_loss(name, similarity, 0.3, encoders, data, rows, hardest=objective == "max_of_hinges")
+    assert loss(system, encoders, data, rows).item() == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "order"])
@@ -199,14 +205,14 @@ def test_the_loss_is_that_of_the_slow_twin(name: str, similarity: str, objective
 def test_vse_takes_the_similarity_too(kind: str, similarity: str) -> None:
     """As pivot with one language, and as what parallel adds to it."""
     system = made("vse", similarity=similarity, objective="sum_of_hinges", margin=0.3)
-    towers, data = small_data(system)
+    encoders, data = small_data(system)
     if kind == "picture":
-        rows, expected = ROWS[[1, 0]], slow_loss("pivot", similarity, 0.3, towers, data, ROWS[[0, 1]])
+        rows, expected = ROWS[[1, 0]], slow_loss("pivot", similarity, 0.3, encoders, data, ROWS[[0, 1]])
     else:
         rows = ROWS[[1, 2]]
-        expected = slow_loss("parallel", similarity, 0.3, towers, data, ROWS[:3])
-        expected -= slow_loss("pivot", similarity, 0.3, towers, data, ROWS[:3])
-    found = loss_of(system)(towers, data, DeviceBatch(kind, rows, data.ids.shape[1], torch.zeros(())))
+        expected = slow_loss("parallel", similarity, 0.3, encoders, data, ROWS[:3])
+        expected -= slow_loss("pivot", similarity, 0.3, encoders, data, ROWS[:3])
+    found = loss_of(system)(encoders, data, DeviceBatch(kind, rows, data.ids.shape[1], torch.zeros(())))
     assert found.item() == pytest.approx(expected, abs=1e-4)
 
 
@@ -214,7 +220,7 @@ def test_vse_takes_the_similarity_too(kind: str, similarity: str) -> None:
 @pytest.mark.parametrize("name", ["pivot", "parallel"])
 def test_gradients(name: str, similarity: str) -> None:
     system = made(name, similarity=similarity, margin=0.3)
-    towers, data = given_data()
+    encoders, data = given_data()
     draw = torch.Generator().manual_seed(3)
     vectors = [torch.randn(rows, 6, generator=draw, dtype=torch.float64).requires_grad_() for rows in (4, 2)]
 
@@ -227,44 +233,44 @@ def test_gradients(name: str, similarity: str) -> None:
 
     assert of_vectors(*vectors) > 0  # or there would be no gradient to check
     assert torch.autograd.gradcheck(of_vectors, vectors)
-    towers, data = small_data(system)
-    loss(system, towers, data, ROWS).backward()
-    assert all(parameter.grad is not None and parameter.grad.abs().sum() > 0 for parameter in towers.parameters())
+    encoders, data = small_data(system)
+    loss(system, encoders, data, ROWS).backward()
+    assert all(parameter.grad is not None and parameter.grad.abs().sum() > 0 for parameter in encoders.parameters())
 
 
 @pytest.mark.parametrize("similarity", ["cosine", "order"])
 @pytest.mark.parametrize("name", ["pivot", "parallel"])
 def test_neither_the_order_of_a_batch_nor_of_its_languages_nor_padding_matters(name: str, similarity: str) -> None:
     system = made(name, similarity=similarity, margin=0.3)
-    towers, data = small_data(system)
-    expected = loss(system, towers, data, ROWS).item()
-    assert loss(system, towers, data, ROWS[:, [2, 0, 1]]).item() == pytest.approx(expected, abs=1e-5)
-    assert loss(system, towers, data, ROWS[[0, 3, 1, 2]]).item() == pytest.approx(expected, abs=1e-5)
+    encoders, data = small_data(system)
+    expected = loss(system, encoders, data, ROWS).item()
+    assert loss(system, encoders, data, ROWS[:, [2, 0, 1]]).item() == pytest.approx(expected, abs=1e-5)
+    assert loss(system, encoders, data, ROWS[[0, 3, 1, 2]]).item() == pytest.approx(expected, abs=1e-5)
     data = TrainingData(**{**data.__dict__, "ids": nn.functional.pad(data.ids, (0, 20))})
-    assert loss(system, towers, data, ROWS, longest=data.ids.shape[1]).item() == pytest.approx(expected, abs=1e-5)
+    assert loss(system, encoders, data, ROWS, longest=data.ids.shape[1]).item() == pytest.approx(expected, abs=1e-5)
 
 
 def test_a_text_that_is_true_of_two_pictures_can_be_spared() -> None:
     """English "dog" of picture 0 and French "dog" of picture 2: one text, no wrong pair."""
     rows = ROWS[[0, 2, 3]][:, [0, 2]]
     plain, sparing = (made("parallel", margin=0.5, spare_positives=spare) for spare in (False, True))
-    towers, data = small_data(plain)
-    en, fr = (towers.text(*data.captions(line, data.ids.shape[1])) for line in rows[1:])
+    encoders, data = small_data(plain)
+    en, fr = (encoders.text(*data.captions(line, data.ids.shape[1])) for line in rows[1:])
     scores = (en @ fr.T).tolist()
     # The pair (row 0: "dog", column 1: "dog") would have cost once in its row and once in its column.
     costs = [max(0.0, 0.5 + scores[0][1] - scores[0][0]), max(0.0, 0.5 + scores[0][1] - scores[1][1])]
     assert min(costs) > 0
-    saved = loss(plain, towers, data, rows).item() - loss(sparing, towers, data, rows).item()
+    saved = loss(plain, encoders, data, rows).item() - loss(sparing, encoders, data, rows).item()
     assert saved == pytest.approx(sum(costs), abs=1e-5)
 
 
 def test_bf16_does_not_reach_the_scores() -> None:
     system = made("parallel", similarity="order")
-    towers, data = small_data(system)
+    encoders, data = small_data(system)
     with torch.autocast("cpu", torch.bfloat16):
-        found = loss(system, towers, data, ROWS)
-        said = towers.text(*data.captions(ROWS[1:].flatten(), int(data.lengths[ROWS[1:]].max()))).chunk(3)
-        seen = towers.picture(data.features[ROWS[0]])
+        found = loss(system, encoders, data, ROWS)
+        said = encoders.text(*data.captions(ROWS[1:].flatten(), int(data.lengths[ROWS[1:]].max()))).chunk(3)
+        seen = encoders.picture(data.features[ROWS[0]])
     expected = torch.stack(loss_of(system).losses(data, ROWS[0], ROWS[1:], seen, said)).sum()  # type: ignore[attr-defined]
     assert torch.allclose(found, expected, atol=1e-6)
 

@@ -129,16 +129,16 @@ def test_a_step_can_be_recorded(world: Dataset, monkeypatch: pytest.MonkeyPatch,
     batch = made.stage.sampler.batch(0)
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         rows, step = fake.from_tensor(torch.from_numpy(batch.rows)), fake.from_tensor(torch.zeros(()))
-        made.stage.loss(made.towers.train(), made.data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
+        made.stage.loss(made.encoders.train(), made.data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
 
 
 def test_captions_are_read_alike_together_and_by_length(world: Dataset) -> None:
     made = plan(SMALL, world.split("train"))
     rows = torch.from_numpy(made.stage.sampler.batch(0).rows[1:])
-    made.towers.eval()
+    made.encoders.eval()
     longest = int(made.data.lengths.max())
     one, other = (
-        way(made.towers.text, made.data, rows, longest)
+        way(made.encoders.text, made.data, rows, longest)
         for way in (mixed_languages.read_together, mixed_languages.read_by_length)
     )
     torch.testing.assert_close(one, other)

@@ -180,7 +180,7 @@ def test_a_step_can_be_recorded(flags: Corpus, monkeypatch: pytest.MonkeyPatch) 
     made.stage.bring(batch)
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         rows, step = fake.from_tensor(torch.from_numpy(batch.rows)), fake.from_tensor(torch.zeros(()))
-        made.stage.loss(made.towers.train(), made.data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
+        made.stage.loss(made.encoders.train(), made.data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
 
 
 def test_without_pictures_it_is_said(flags: Corpus, tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def prepared(name: str, batch_size: int) -> Plan:
         texts=[" ".join((part.corpus.texts[row].split() * 5)[: lengths[row]]) for row in rows],
     )
     made = plan({"name": name, **SYSTEMS[name]}, replace(part, corpus=corpus), {"batch_size": batch_size})
-    made.towers.train()
+    made.encoders.train()
     return made
 
 
@@ -63,7 +63,7 @@ def test_losses_are_those_of_reading_everything(name: str) -> None:
     for climbing in (True, False):
         made = prepared(name, 20)
         sampler = made.stage.sampler
-        step = EagerStep(made.stage, torch.optim.Adam(made.towers.parameters(), lr=1e-3), "float32")
+        step = EagerStep(made.stage, torch.optim.Adam(made.encoders.parameters(), lr=1e-3), "float32")
         losses, most = [], 0
         for number in range(12):
             batch = sampler.batch(number)
@@ -86,4 +86,4 @@ def test_a_step_looks_at_no_number_on_its_way(name: str) -> None:
             rows = fake.from_tensor(torch.from_numpy(batch.rows))
             step = fake.from_tensor(torch.zeros(()))
             placed = DeviceBatch(batch.kind, rows, batch.longest, step, batch.stairs)
-            made.stage.loss(made.towers, made.data, placed).backward()
+            made.stage.loss(made.encoders, made.data, placed).backward()

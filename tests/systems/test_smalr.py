@@ -15,6 +15,8 @@ from groundling.batches import Batch, DeviceBatch, TrainingData
 from groundling.batches.stage import Stage
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
+from groundling.encoders.text.latent import LatentVocabulary
+from groundling.encoders.tokenisers.by_language import LanguageTokeniser
 from groundling.evaluation.parameters import count_model
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel
@@ -24,8 +26,6 @@ from groundling.objectives.masked import completion, masked_words
 from groundling.run import Run
 from groundling.settings import TextSettings
 from groundling.systems import Plan, embedding_network, smalr
-from groundling.text.by_language import LanguageTokeniser
-from groundling.towers.latent import LatentVocabulary
 from groundling.training import loop, train
 from plans import dataset_of, plan
 from power_cut import assert_goes_on_exactly, power_cut, same_weights
@@ -87,7 +87,7 @@ def test_no_rare_words_need_no_pretraining(world: Dataset, monkeypatch: pytest.M
     monkeypatch.setattr(embedding_network, "assign", None)
     made = plan(settings_of("hem", own_words=10), world.split("train"))
     assert isinstance(made.tokeniser, LanguageTokeniser) and made.tokeniser.tokens == 0
-    assert "text.words.latent" not in made.towers.state_dict()
+    assert "text.words.latent" not in made.encoders.state_dict()
 
 
 def pretraining_data(pictures: int = 300) -> tuple[TrainingData, LanguageTokeniser, Tensor]:
@@ -159,16 +159,16 @@ def small(name: str, world: Dataset, **changes: Any) -> Plan:
 def test_the_loss_of_smalr_is_the_sum_of_its_parts(kind: str, world: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
     changes = {"margin": 0.3, "neighbourhood_weight": 0.7, "mask_weight": 0.6, "masked_matching": 0.9, "mask": 0.4}
     made = small("smalr", world, easy_epochs=0, **changes)
-    towers: Any = made.towers.eval()
+    encoders: Any = made.encoders.eval()
     data = made.data
     with torch.no_grad():
-        towers.mask.normal_()
+        encoders.mask.normal_()
     longest = int(data.lengths.max())
     noise = torch.rand(2, 6, longest)
     monkeypatch.setattr(
         smalr, "masked_words", lambda lengths, longest, share: masked_words(lengths, longest, share, noise)
     )
-    found = made.stage.loss(towers, data, DeviceBatch(kind, ROWS, longest, torch.tensor(0.0)))
+    found = made.stage.loss(encoders, data, DeviceBatch(kind, ROWS, longest, torch.tensor(0.0)))
 
     lines = torch.stack([ROWS[1:3].flatten(), ROWS[3:].flatten()])
     real = lines >= 0
@@ -177,26 +177,26 @@ def test_the_loss_of_smalr_is_the_sum_of_its_parts(kind: str, world: Dataset, mo
         row = int(lines[language, place])
         length = data.device_lengths[[row]]
         hidden = masked_words(length, longest, 0.4, noise[language, place][None])[0, : int(length)]
-        words = towers.text.words(data.ids[[row], : int(length)])[0]
+        words = encoders.text.words(data.ids[[row], : int(length)])[0]
         means[language, place], masked_means[language, place] = words.mean(dim=0), words[~hidden].mean(dim=0)
-        vectors[language, place] = towers.text.sentences(words[None, None], length[None])[0, 0]
-        replaced = torch.where(hidden[:, None], towers.mask, words)
-        masked[language, place] = towers.text.sentences(replaced[None, None], length[None])[0, 0]
+        vectors[language, place] = encoders.text.sentences(words[None, None], length[None])[0, 0]
+        replaced = torch.where(hidden[:, None], encoders.mask, words)
+        masked[language, place] = encoders.text.sentences(replaced[None, None], length[None])[0, 0]
 
     def matching(captions: Tensor) -> Tensor:
         same = torch.arange(6)[:, None] % 3 == torch.arange(3)
         right, wrong = same & real[..., None], ~same & real[..., None]
-        apart = distances(captions, towers.picture(data.features[ROWS[0]]))
+        apart = distances(captions, encoders.picture(data.features[ROWS[0]]))
         by_caption = worst_triplets(apart, right, wrong, 0.3, 10, 1)
         return 1.5 * by_caption + worst_triplets(apart.mT, right.mT, wrong.mT, 0.3, 10, 2)
 
     def guess(view: Tensor, whole: Tensor, layer: torch.nn.Linear) -> Tensor:
         return 0.6 * completion(view, whole, real, layer.weight, layer.bias)
 
-    expected = torch.nn.functional.cross_entropy(towers.adversary(means[real]), real.nonzero()[:, 0])
-    expected = expected + 0.7 * neighbourhood(means, real, 3, 0.3) + guess(masked_means, means, towers.complete_means)
+    expected = torch.nn.functional.cross_entropy(encoders.adversary(means[real]), real.nonzero()[:, 0])
+    expected = expected + 0.7 * neighbourhood(means, real, 3, 0.3) + guess(masked_means, means, encoders.complete_means)
     if kind == "every":
-        expected = expected + guess(masked, vectors, towers.complete_sentences)
+        expected = expected + guess(masked, vectors, encoders.complete_sentences)
         expected = expected + matching(vectors) + 0.9 * matching(masked) + 0.7 * neighbourhood(vectors, real, 3, 0.3)
     assert found.item() == pytest.approx(expected.item(), abs=1e-4)
 
@@ -254,7 +254,7 @@ def test_a_training_that_was_stopped_while_words_were_assigned_goes_on_exactly(
 def test_parameters_by_hand(name: str, world: Dataset) -> None:
     made = small(name, world)
     tokeniser: Any = made.tokeniser
-    model = TrainedModel(make_recipe(), made.system, tokeniser, made.towers, torch.device("cpu"))
+    model = TrainedModel(make_recipe(), made.system, tokeniser, made.encoders, torch.device("cpu"))
     parts = {part.name: (part.trainable, part.test_time) for part in count_model(model)}
     expected = {
         "latent tokens": 24 * (tokeniser.tokens + (2 if name == "la" else 0)),

@@ -19,7 +19,7 @@ from groundling.model import Model
 from groundling.model.encoding import encode_captions, encode_pictures
 from groundling.objectives import OBJECTIVES
 from groundling.objectives.ranking import RankingLoss
-from groundling.systems import System, Towers
+from groundling.systems import Encoders, System
 from groundling.training import checkpoint, train
 from plans import dataset_of, plan
 
@@ -55,19 +55,19 @@ def small_corpus() -> Corpus:
     )
 
 
-def assembled(values: dict[str, Any]) -> tuple[RankingLoss, Towers, TrainingData]:
-    """The loss of a system, fresh towers (without dropout) and the small corpus as their data."""
+def assembled(values: dict[str, Any]) -> tuple[RankingLoss, Encoders, TrainingData]:
+    """The loss of a system, fresh encoders (without dropout) and the small corpus as their data."""
     torch.manual_seed(0)
     made = plan(values, dataset_of(small_corpus()))
     assert isinstance(made.stage.loss, RankingLoss)
-    return made.stage.loss, made.towers.eval(), made.data
+    return made.stage.loss, made.encoders.eval(), made.data
 
 
-def batch_loss(loss: Loss, towers: Towers, data: TrainingData, kind: str, rows: Any, partners: Any) -> Tensor:
+def batch_loss(loss: Loss, encoders: Encoders, data: TrainingData, kind: str, rows: Any, partners: Any) -> Tensor:
     both = rows if kind == "picture" else [*rows, *partners]
     longest = int(data.lengths[list(both)].max())
     placed = torch.stack([torch.tensor(rows), torch.tensor(partners)])
-    return loss(towers, data, DeviceBatch(kind, placed, longest, torch.zeros(())))
+    return loss(encoders, data, DeviceBatch(kind, placed, longest, torch.zeros(())))
 
 
 def yes(*cells: tuple[int, int], size: int) -> Tensor:
@@ -115,45 +115,45 @@ def test_the_loss_is_the_objective_on_sides_that_were_encoded_one_by_one(
     name: str, objective: str, sharpness: float, spare: bool
 ) -> None:
     settings = {"objective": objective, "margin": 0.3, "temperature": 0.07, "spare_positives": spare}
-    loss, towers, data = assembled({**TINY[name], **settings})
+    loss, encoders, data = assembled({**TINY[name], **settings})
 
     def caption(row: int) -> Tensor:
         length = int(data.lengths[row])
-        return towers.text(data.ids[[row], :length], data.device_lengths[[row]])[0]
+        return encoders.text(data.ids[[row], :length], data.device_lengths[[row]])[0]
 
     def picture(row: int) -> Tensor:
-        return towers.picture(data.features[[row]])[0]
+        return encoders.picture(data.features[[row]])[0]
 
     owners = [CAPTIONS[row][0] for row in PICTURE_BATCH]
     scores = torch.stack([caption(row) for row in PICTURE_BATCH]) @ torch.stack([picture(row) for row in owners]).T
     slow = OBJECTIVES[objective](scores, sharpness, PICTURE_POSITIVES if spare else None)
-    assert torch.allclose(batch_loss(loss, towers, data, "picture", PICTURE_BATCH, owners), slow, atol=1e-5)
+    assert torch.allclose(batch_loss(loss, encoders, data, "picture", PICTURE_BATCH, owners), slow, atol=1e-5)
 
     left, right = PAIR_BATCH
     scores = torch.stack([caption(row) for row in left]) @ torch.stack([caption(row) for row in right]).T
     slow = OBJECTIVES[objective](scores, sharpness, PAIR_POSITIVES if spare else None)
-    assert torch.allclose(batch_loss(loss, towers, data, "caption", left, right), slow, atol=1e-5)
+    assert torch.allclose(batch_loss(loss, encoders, data, "caption", left, right), slow, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", TINY)
-def test_a_picture_batch_teaches_both_towers_and_a_caption_batch_the_text_tower(name: str) -> None:
-    loss, towers, data = assembled({**TINY[name], "objective": "sum_of_hinges"})
-    batch_loss(loss, towers, data, "caption", *PAIR_BATCH).backward()
-    assert all(parameter.grad is None for parameter in towers.picture.parameters())
-    assert all(parameter.grad.abs().sum() > 0 for parameter in towers.text.parameters())
-    towers.zero_grad(set_to_none=True)
-    batch_loss(loss, towers, data, "picture", PICTURE_BATCH, [0, 0, 1, 2]).backward()
-    assert all(parameter.grad.abs().sum() > 0 for parameter in towers.parameters())
+def test_a_picture_batch_teaches_both_encoders_and_a_caption_batch_the_text_encoder(name: str) -> None:
+    loss, encoders, data = assembled({**TINY[name], "objective": "sum_of_hinges"})
+    batch_loss(loss, encoders, data, "caption", *PAIR_BATCH).backward()
+    assert all(parameter.grad is None for parameter in encoders.picture.parameters())
+    assert all(parameter.grad.abs().sum() > 0 for parameter in encoders.text.parameters())
+    encoders.zero_grad(set_to_none=True)
+    batch_loss(loss, encoders, data, "picture", PICTURE_BATCH, [0, 0, 1, 2]).backward()
+    assert all(parameter.grad.abs().sum() > 0 for parameter in encoders.parameters())
 
 
 def test_bf16_does_not_reach_the_scores() -> None:
-    """Under autocast the towers may round; the products of their vectors may not."""
-    loss, towers, data = assembled(TINY["lessons"])
+    """Under autocast the encoders may round; the products of their vectors may not."""
+    loss, encoders, data = assembled(TINY["lessons"])
     rows, owners = torch.tensor(PICTURE_BATCH), torch.tensor([0, 0, 1, 2])
     with torch.autocast("cpu", torch.bfloat16):
-        found = batch_loss(loss, towers, data, "picture", PICTURE_BATCH, owners.tolist())
-        left = towers.text(data.ids[rows, : int(data.lengths[rows].max())], data.device_lengths[rows])
-        right = towers.picture(data.features[owners])
+        found = batch_loss(loss, encoders, data, "picture", PICTURE_BATCH, owners.tolist())
+        left = encoders.text(data.ids[rows, : int(data.lengths[rows].max())], data.device_lengths[rows])
+        right = encoders.picture(data.features[owners])
     assert left.dtype == right.dtype == torch.float32
     assert torch.allclose(found, OBJECTIVES["max_of_hinges"](left @ right.T, 0.2, None), atol=1e-6)
 
@@ -223,21 +223,21 @@ def test_a_wrong_setting_of_a_system_is_one_sentence(values: dict[str, Any], sen
 
 
 @pytest.mark.parametrize("name", TINY)
-def test_a_loaded_model_gives_the_vectors_of_the_towers_that_were_trained(
+def test_a_loaded_model_gives_the_vectors_of_the_encoders_that_were_trained(
     name: str, world: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = ["dog tree", "cat", "a dog that was never seen", ""]
     seen: dict[str, Any] = {}
     save = checkpoint.save_weights
 
-    def encode_then_save(path: Path, towers: Towers, *rest: Any) -> None:
-        """What the towers say at the moment they are saved; the file in the run folder says which words they know."""
+    def encode_then_save(path: Path, encoders: Encoders, *rest: Any) -> None:
+        """What the encoders say at the moment they are saved; the file in the run folder says which words they know."""
         tokens = seen["tokeniser"].encode(texts, ["en"] * len(texts))
         ids, lengths, cpu = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths), torch.device("cpu")
-        seen["text"] = encode_captions(towers, ids, lengths, cpu).numpy()
-        seen["picture"] = encode_pictures(towers, torch.from_numpy(world.features), cpu).numpy()
-        towers.train()
-        save(path, towers, *rest)
+        seen["text"] = encode_captions(encoders, ids, lengths, cpu).numpy()
+        seen["picture"] = encode_pictures(encoders, torch.from_numpy(world.features), cpu).numpy()
+        encoders.train()
+        save(path, encoders, *rest)
 
     kind = systems.get(name)
     build = kind.tokeniser

@@ -14,13 +14,13 @@ from conftest import ENGLISH, GERMAN, make_recipe
 from groundling import systems
 from groundling.batches import DeviceBatch
 from groundling.dataset import Dataset
+from groundling.encoders.text.mapped import MappedEncoder
 from groundling.errors import UserError
 from groundling.model import Model
 from groundling.model.encoding import encode_captions
 from groundling.run import Run
 from groundling.settings import Recipe
-from groundling.systems import Plan, Towers
-from groundling.towers.mapped import MappedTower
+from groundling.systems import Encoders, Plan
 from groundling.training import train
 from groundling.training.contexts import load_start
 from groundling.training.planned import planned
@@ -81,19 +81,19 @@ def english(words: Path, world: Dataset, tmp_path_factory: pytest.TempPathFactor
     return folder
 
 
-def begun(chosen: Recipe, world: Dataset, before: Path) -> tuple[Plan, Any, Towers]:
+def begun(chosen: Recipe, world: Dataset, before: Path) -> tuple[Plan, Any, Encoders]:
     """A training before its first step."""
     torch.manual_seed(chosen.training.seed)
     start = load_start(before, "cpu") if systems.of(chosen).needs_start else None
     plan = planned(chosen, world.under(chosen.corpus).split("train"), start=start)
-    return plan, plan.tokeniser, plan.towers
+    return plan, plan.tokeniser, plan.encoders
 
 
-def encoded(tokeniser: Any, towers: Towers, texts: list[str], code: str) -> np.ndarray:  # type: ignore[type-arg]
+def encoded(tokeniser: Any, encoders: Encoders, texts: list[str], code: str) -> np.ndarray:  # type: ignore[type-arg]
     tokens = tokeniser.encode(texts, [code] * len(texts))
-    spelled = towers.text.spell(torch.from_numpy(tokens.spellings))  # type: ignore[operator]
+    spelled = encoders.text.spell(torch.from_numpy(tokens.spellings))  # type: ignore[operator]
     ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
-    return encode_captions(towers, ids, lengths, torch.device("cpu"), words=spelled.detach()).numpy()
+    return encode_captions(encoders, ids, lengths, torch.device("cpu"), words=spelled.detach()).numpy()
 
 
 def captions(world: Dataset, code: str) -> list[str]:
@@ -108,12 +108,12 @@ def test_aligned_with_itself_a_language_is_read_as_the_source_reads_it(
     words: Path, world: Dataset, english: Path
 ) -> None:
     chosen = recipe(words, "en", "aligned", dictionary="identical")
-    _, tokeniser, towers = begun(chosen, world, english)
+    _, tokeniser, encoders = begun(chosen, world, english)
     texts = [*captions(world, "en"), "dogfish boathouse", "", "cat"]
     model = Model.load(english, "cpu")
-    assert np.allclose(encoded(tokeniser, towers, texts, "en"), model.encode_text(texts, "en"), atol=1e-5)
+    assert np.allclose(encoded(tokeniser, encoders, texts, "en"), model.encode_text(texts, "en"), atol=1e-5)
     seen = world.split("test").features
-    assert torch.equal(towers.picture(torch.from_numpy(seen)), model.towers.picture(torch.from_numpy(seen)))
+    assert torch.equal(encoders.picture(torch.from_numpy(seen)), model.encoders.picture(torch.from_numpy(seen)))
 
 
 @pytest.mark.parametrize("method", ["procrustes", "rcsls"])
@@ -122,56 +122,56 @@ def test_aligned_a_renamed_language_is_read_as_its_translation(
 ) -> None:
     """Of a language that is English in other words, word for word; only directions count for RCSLS."""
     alignment = {"method": method, "neighbours": 2, "iterations": 3}
-    _, tokeniser, towers = begun(recipe(words, "de", "aligned", alignment=alignment), world, english)
+    _, tokeniser, encoders = begun(recipe(words, "de", "aligned", alignment=alignment), world, english)
     german = captions(world, "de")
     translated = [" ".join(ENGLISH[GERMAN.index(word)] for word in text.split()) for text in german]
-    ours, theirs = encoded(tokeniser, towers, german, "de"), Model.load(english, "cpu").encode_text(translated, "en")
+    ours, theirs = encoded(tokeniser, encoders, german, "de"), Model.load(english, "cpu").encode_text(translated, "en")
     if method == "procrustes":
         assert np.allclose(ours, theirs, atol=0.01)  # vectors are kept in float16
     assert (ours @ theirs.T).argmax(axis=1).tolist() == (theirs @ theirs.T).argmax(axis=1).tolist()
-    new = Model.load(english, "cpu").encode_text(["dog"], "en") @ encoded(tokeniser, towers, ["hund"], "de").T
+    new = Model.load(english, "cpu").encode_text(["dog"], "en") @ encoded(tokeniser, encoders, ["hund"], "de").T
     assert new > 0.95
 
 
 def test_the_map_keeps_the_length_of_words_on_average(words: Path, world: Dataset, english: Path) -> None:
     """RCSLS stretches; the encoder has been trained on vectors of length one."""
     alignment = {"method": "rcsls", "neighbours": 2, "iterations": 10, "learning_rate": 5.0}
-    _, _, towers = begun(recipe(words, "de", "aligned", alignment=alignment), world, english)
-    spelled = towers.text.spell(torch.arange(1, 11)[:, None])  # type: ignore[operator]
+    _, _, encoders = begun(recipe(words, "de", "aligned", alignment=alignment), world, english)
+    spelled = encoders.text.spell(torch.arange(1, 11)[:, None])  # type: ignore[operator]
     assert spelled.norm(dim=1).mean().item() == pytest.approx(1, abs=1e-3)
 
 
 def test_with_the_encoder_alone_the_map_is_a_random_rotation(words: Path, world: Dataset, english: Path) -> None:
-    _, _, towers = begun(recipe(words, "de", "encoder"), world, english)
-    text = towers.text
-    assert isinstance(text, MappedTower) and text.map is not None
+    _, _, encoders = begun(recipe(words, "de", "encoder"), world, english)
+    text = encoders.text
+    assert isinstance(text, MappedEncoder) and text.map is not None
     weight = text.map.weight.detach()
     assert torch.allclose(weight @ weight.T, torch.eye(WORD), atol=1e-5)
     assert not torch.allclose(weight, torch.eye(WORD), atol=0.1)
     theirs = load_file(english / "best.safetensors")
-    for name, value in towers.state_dict().items():
+    for name, value in encoders.state_dict().items():
         if name.startswith(("text.sentence", "picture")):
             assert torch.equal(value, theirs[name])
     _, _, scratch = begun(recipe(words, "de"), world, english)
-    assert isinstance(scratch.text, MappedTower) and scratch.text.map is None
+    assert isinstance(scratch.text, MappedEncoder) and scratch.text.map is None
     assert not torch.equal(scratch.state_dict()["picture.project.weight"], theirs["picture.project.weight"])
 
 
-# --- the tower, and what is trained
+# --- the encoder, and what is trained
 
 
-def slow(tower: MappedTower, spellings: Tensor, lengths: Tensor) -> Tensor:
+def slow(encoder: MappedEncoder, spellings: Tensor, lengths: Tensor) -> Tensor:
     """f(M·t)/‖f(M·t)‖ word by word in double precision, from the equations of a GRU."""
-    gru, rows = tower.sentence.recurrent, []
-    assert tower.map is not None
+    gru, rows = encoder.sentence.recurrent, []
+    assert encoder.map is not None
     w_i, w_h, b_i, b_h = (p.double() for p in (gru.weight_ih_l0, gru.weight_hh_l0, gru.bias_ih_l0, gru.bias_hh_l0))
     for caption, length in zip(spellings, lengths.tolist(), strict=True):
         state = torch.zeros(w_h.shape[1], dtype=torch.float64)
         for word in caption[:length]:
-            t = tower.words.weight[word[word != 0]].double().sum(dim=0)
+            t = encoder.words.weight[word[word != 0]].double().sum(dim=0)
             t = t / t.norm() if len(word[word != 0]) else t
             (r_i, z_i, n_i), (r_h, z_h, n_h) = (
-                (w @ x + b).chunk(3) for w, x, b in ((w_i, tower.map.weight.double() @ t, b_i), (w_h, state, b_h))
+                (w @ x + b).chunk(3) for w, x, b in ((w_i, encoder.map.weight.double() @ t, b_i), (w_h, state, b_h))
             )
             z = torch.sigmoid(z_i + z_h)
             state = (1 - z) * torch.tanh(n_i + torch.sigmoid(r_i + r_h) * n_h) + z * state
@@ -179,25 +179,25 @@ def slow(tower: MappedTower, spellings: Tensor, lengths: Tensor) -> Tensor:
     return torch.stack(rows)
 
 
-def test_the_tower_and_the_gradient_of_its_map_are_those_of_the_equations() -> None:
+def test_the_encoder_and_the_gradient_of_its_map_are_those_of_the_equations() -> None:
     torch.manual_seed(0)
     table = torch.randn(9, 5).half()
     table[0] = 0
-    tower = MappedTower(table, 7, mapped=True)
+    encoder = MappedEncoder(table, 7, mapped=True)
     spellings = torch.tensor([[[1, 0], [2, 3], [4, 0]], [[5, 6], [7, 0], [0, 0]]], dtype=torch.int32)
     lengths, aim = torch.tensor([3, 2]), torch.randn(2, 7)
-    found, expected = tower(spellings, lengths), slow(tower, spellings, lengths)
+    found, expected = encoder(spellings, lengths), slow(encoder, spellings, lengths)
     assert torch.allclose(found.double(), expected, atol=1e-5)
-    assert tower.map is not None
+    assert encoder.map is not None
     for vectors in (found, expected):
         vectors.mul(aim).sum().backward()
-        assert tower.map.weight.grad is not None
+        assert encoder.map.weight.grad is not None
         if vectors is found:
-            gradient, tower.map.weight.grad = tower.map.weight.grad, None
-    assert torch.allclose(gradient, tower.map.weight.grad, atol=1e-4)
+            gradient, encoder.map.weight.grad = encoder.map.weight.grad, None
+    assert torch.allclose(gradient, encoder.map.weight.grad, atol=1e-4)
     assert gradient.abs().max() > 1e-3
     padded = torch.cat([spellings, torch.zeros(2, 2, 2, dtype=torch.int32)], dim=1)
-    assert torch.allclose(tower(padded, lengths), found, atol=1e-6)
+    assert torch.allclose(encoder(padded, lengths), found, atol=1e-6)
 
 
 PARTS = {"map": "text.map", "encoder": "text.sentence", "pictures": "picture"}
@@ -207,16 +207,16 @@ PARTS = {"map": "text.map", "encoder": "text.sentence", "pictures": "picture"}
 def test_what_is_frozen_stays_and_all_else_is_trained(
     frozen: list[str], words: Path, world: Dataset, english: Path
 ) -> None:
-    plan, _, towers = begun(recipe(words, "de", "aligned", freeze=frozen), world, english)
-    started = {name: value.clone() for name, value in towers.state_dict().items()}
-    sampler, optimiser = plan.stage.sampler, torch.optim.Adam(towers.parameters(), lr=1e-2)
+    plan, _, encoders = begun(recipe(words, "de", "aligned", freeze=frozen), world, english)
+    started = {name: value.clone() for name, value in encoders.state_dict().items()}
+    sampler, optimiser = plan.stage.sampler, torch.optim.Adam(encoders.parameters(), lr=1e-2)
     for step in range(3):
         batch = sampler.batch(step)
         placed = DeviceBatch(batch.kind, torch.from_numpy(batch.rows), batch.longest, torch.tensor(float(step)))
         optimiser.zero_grad()
-        plan.stage.loss(towers, plan.data, placed).backward()
+        plan.stage.loss(encoders, plan.data, placed).backward()
         optimiser.step()
-    for name, value in towers.state_dict().items():
+    for name, value in encoders.state_dict().items():
         stays = name == "text.words.weight" or any(name.startswith(PARTS[part]) for part in frozen)
         assert torch.equal(value, started[name]) == stays, name
 
@@ -287,7 +287,7 @@ def test_mistakes_in_data_and_files(words: Path, world: Dataset, english: Path, 
         begun(recipe(words, "de", "aligned", dictionary=str(tmp_path / "fr.txt")), world, english)
     with pytest.raises(UserError, match=r"has 8 dimensions, and system\.word_dimensions is 13"):
         begun(recipe(words, "de", word_dimensions=13), world, english)
-    with pytest.raises(UserError, match="its encoder or picture tower has another size"):
+    with pytest.raises(UserError, match="its encoder or picture encoder has another size"):
         begun(recipe(words, "de", "encoder", dimensions=25), world, english)
     two = make_recipe(corpus={"name": "world"}, system=recipe(words, "de").system)
     with pytest.raises(UserError, match=r"reads one language, and there are captions in de, en"):

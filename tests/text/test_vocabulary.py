@@ -3,9 +3,10 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundling.encoders.tokenisers.ngrams import NgramTokeniser
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.settings import TextSettings
-from groundling.text import Vocabulary, WordTokeniser
-from groundling.text.ngrams import NgramTokeniser
+from groundling.text import Vocabulary
 from groundling.text.vocabulary import END, START, UNKNOWN
 
 

@@ -11,14 +11,14 @@ import torch
 from conftest import GERMAN, make_recipe, make_world
 from groundling import systems
 from groundling.dataset import Dataset
+from groundling.encoders.compact import Plan, plan
+from groundling.encoders.tokenisers.by_language import LanguageTokeniser
 from groundling.errors import UserError
 from groundling.evaluation.parameters import count_model
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model import Model
 from groundling.run import Run
 from groundling.settings import TextSettings
-from groundling.text.by_language import LanguageTokeniser
-from groundling.towers.compact import Plan, plan
 from groundling.training import train
 from groundling.training.compact import compact
 
@@ -72,7 +72,7 @@ def test_the_same_scores_from_fewer_numbers(name: str, world: Dataset, tmp_path:
     parts = count_model(new)
     assert sum(part.test_time for part in parts) == told["parameters"]["compact"] < told["parameters"]["at test time"]
     # Every number of the file is one that runs.
-    assert told["parameters"]["compact"] == sum(value.numel() for value in new.towers.state_dict().values())
+    assert told["parameters"]["compact"] == sum(value.numel() for value in new.encoders.state_dict().values())
     assert told["bytes"]["after"] < told["bytes"]["before"]
 
 
@@ -86,7 +86,7 @@ def test_a_map_is_kept_where_that_is_smaller(german: int, kept: bool, tmp_path: 
     run = trained("mule", world, tmp_path / "run", word_dimensions=2, universal_dimensions=5)
     compact(run.folder, tmp_path / "small")
     old, new = Model.load(run.folder), Model.load(tmp_path / "small")
-    words: Any = new.towers.text.words
+    words: Any = new.encoders.text.words
     assert words.mapped == [kept, True]
     one, other = (model.encode_text(texts, world.corpus.languages.tolist()) for model in (old, new))
     assert np.allclose(one, other, atol=1e-6)
@@ -128,10 +128,10 @@ def test_mistakes_are_told_and_leave_everything_alone(world: Dataset, tmp_path: 
 def test_the_published_size() -> None:
     """Seed 001 ends with 7.1M parameters: no words at all, and a GRU with a state of 512."""
     system = systems.make({"name": "la", "compact": True, "state_dimensions": 512})
-    towers = system.towers(LanguageTokeniser({"en": ()}, TextSettings(), 512), 2048)
-    words = sum(value.numel() for value in towers.text.words.parameters())
+    encoders = system.encoders(LanguageTokeniser({"en": ()}, TextSettings(), 512), 2048)
+    words = sum(value.numel() for value in encoders.text.words.parameters())
     consistency = 10 * 32 + 32
     folded_norm = 2 * 2048
-    total = sum(value.numel() for value in towers.parameters()) - words + folded_norm + consistency
+    total = sum(value.numel() for value in encoders.parameters()) - words + folded_norm + consistency
     assert total == 7_088_480
-    assert isinstance(towers.picture.norm, torch.nn.Identity)
+    assert isinstance(encoders.picture.norm, torch.nn.Identity)

@@ -1,4 +1,4 @@
-"""A recorded step on a GPU is the plain step: the same losses, and towers that say the same."""
+"""A recorded step on a GPU is the plain step: the same losses, and encoders that say the same."""
 
 from typing import Any
 
@@ -56,7 +56,7 @@ def prepared(name: str, device: torch.device = CPU, **training: Any) -> Plan:
     world = make_world().only(["en"]) if name == "embn" else make_world()  # which learns one language
     torch.manual_seed(0)
     made = plan(SYSTEMS[name], world.split("train"), {"batch_size": 16, **training}, device)
-    made.towers.train()
+    made.encoders.train()
     return made
 
 
@@ -70,7 +70,7 @@ def test_a_step_looks_at_no_number_on_its_way(name: str) -> None:
         for batch in one_of_each_kind.values():
             rows = fake.from_tensor(torch.from_numpy(batch.rows))
             step = fake.from_tensor(torch.zeros(()))
-            made.stage.loss(made.towers, made.data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
+            made.stage.loss(made.encoders, made.data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
 
 
 @pytest.mark.parametrize("name", ["clmr", "liwe", "liwe-charGRU"])
@@ -78,8 +78,8 @@ def test_plain_steps_are_the_loop_everybody_writes_first(name: str) -> None:
     ends = []
     for plain in (True, False):
         made = prepared(name)
-        towers, data, sampler = made.towers, made.data, made.stage.sampler
-        optimiser = torch.optim.Adam(towers.parameters(), lr=1e-3)
+        encoders, data, sampler = made.encoders, made.data, made.stage.sampler
+        optimiser = torch.optim.Adam(encoders.parameters(), lr=1e-3)
         step = EagerStep(made.stage, optimiser, "float32")
         losses = []
         for number in range(6):
@@ -89,14 +89,14 @@ def test_plain_steps_are_the_loop_everybody_writes_first(name: str) -> None:
                 placed = DeviceBatch(
                     batch.kind, torch.from_numpy(batch.rows), batch.longest, torch.tensor(float(number))
                 )
-                loss = made.stage.loss(towers, data, placed)
+                loss = made.stage.loss(encoders, data, placed)
                 loss.backward()
-                torch.nn.utils.clip_grad_norm_(towers.parameters(), 2.0)
+                torch.nn.utils.clip_grad_norm_(encoders.parameters(), 2.0)
                 optimiser.step()
             else:
                 loss = step(batch, number)
             losses.append(float(loss.detach()))
-        ends.append((losses, towers.state_dict()))
+        ends.append((losses, encoders.state_dict()))
     (losses, weights), (other_losses, other_weights) = ends
     assert losses == other_losses
     assert all(torch.equal(value, other_weights[key]) for key, value in weights.items())
@@ -108,7 +108,7 @@ def test_bf16_steps_stay_near_float32_ones(name: str) -> None:
     for precision in ("float32", "bf16"):
         made = prepared(name)
         sampler = made.stage.sampler
-        step = EagerStep(made.stage, torch.optim.Adam(made.towers.parameters(), lr=1e-3), precision)
+        step = EagerStep(made.stage, torch.optim.Adam(made.encoders.parameters(), lr=1e-3), precision)
         ends.append([float(step(sampler.batch(number), number)) for number in range(6)])
     assert ends[1] == pytest.approx(ends[0], rel=0.05)
 
@@ -120,14 +120,14 @@ def test_twenty_recorded_steps_equal_plain_ones(name: str) -> None:
     ends = []
     for recorded in (False, True):
         made = prepared(name, device, batch_size=32, learning_rate=1e-3)
-        towers, data, sampler = made.towers, made.data, made.stage.sampler
-        eager = EagerStep(made.stage, make_optimiser(towers, made.stage.settings, device), "float32")
+        encoders, data, sampler = made.encoders, made.data, made.stage.sampler
+        eager = EagerStep(made.stage, make_optimiser(encoders, made.stage.settings, device), "float32")
         step: Step = GraphStep(eager) if recorded else eager
         losses = [float(step(sampler.batch(number), number)) for number in range(20)]
         with torch.inference_mode():  # in evaluation mode, so that running statistics are compared too
             rows = torch.arange(len(data.lengths), device=device)
-            texts = towers.eval().text(*data.captions(rows, int(data.lengths.max())))
-            ends.append((losses, texts, towers.picture(data.features)))
+            texts = encoders.eval().text(*data.captions(rows, int(data.lengths.max())))
+            ends.append((losses, texts, encoders.picture(data.features)))
         if isinstance(step, GraphStep):
             assert step.graphs  # something was recorded and replayed
     (plain, texts, pictures), (replayed, other_texts, other_pictures) = ends

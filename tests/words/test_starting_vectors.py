@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from groundling.dataset import Dataset
+from groundling.encoders.tokenisers.own_vocabulary import OwnVocabulary
 from groundling.errors import UserError
 from groundling.settings import TextSettings
 from groundling.words import WordVectors, storage
-from groundling.words.own_vocabulary import OwnVocabulary
 from groundling.words.starting_vectors import StartingVectors, look_up, reduced
 
 VOCABULARIES = {"de": ("hund", "katze"), "en": ("dog", "cat", "fish")}

@@ -19,7 +19,7 @@ class TrainingData:
     Attributes:
         ids: [captions, longest] int32 on the device, padded with 0: rows of a table of words or pieces.
         spellings: [words, letters] int32 on the device where words are read letter by letter: `ids` are its rows. None
-            where the text tower has a table of its own.
+            where the text encoder has a table of its own.
         lengths: [captions] on the host (batches are put together there); `device_lengths` is its copy on the device.
         owners: [captions] on the host, the picture of each caption.
         languages: [captions] on the host, a number into `codes`.
@@ -42,7 +42,7 @@ class TrainingData:
     classes: Tensor | None = None
 
     def captions(self, rows: Tensor, longest: int) -> tuple[Tensor, Tensor]:
-        """What a text tower reads: entries [n, longest] (or, spelled out, [n, longest, letters]) and lengths [n]."""
+        """What a text encoder reads: entries [n, longest] (or, spelled out, [n, longest, letters]) and lengths [n]."""
         ids = self.ids[rows, :longest]
         return (ids if self.spellings is None else self.spellings[ids.long()]), self.device_lengths[rows]
 

@@ -13,8 +13,8 @@ from groundling.batches.data import TrainingData
 from groundling.batches.pairs import CaptionPairs
 from groundling.batches.position import Position
 from groundling.batches.stream import Stream
+from groundling.encoders.text.packing import Stairs
 from groundling.errors import UserError
-from groundling.towers.stairs import Stairs
 
 Rows = npt.NDArray[np.int64]
 
@@ -28,7 +28,7 @@ class Batch:
             "picture": captions, then the picture of each; "caption": captions, then a caption of the same picture.
         rows: [lines, n] numbers of captions or pictures; all lines together make up one step of training.
         longest: entries of the longest caption in it; what is beyond is padding and never looked at.
-        stairs: how much of the padding before that need not be read (see `towers.stairs`); none: all is read.
+        stairs: how much of the padding before that need not be read (see `encoders.text.packing`); none: all is read.
     """
 
     kind: str

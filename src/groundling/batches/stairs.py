@@ -1,4 +1,4 @@
-"""Where the stairs of a batch are (see `towers.stairs`): coarse, so that few batches differ in them.
+"""Where the stairs of a batch are (see `encoders.text.packing`): coarse, so that few batches differ in them.
 
 A GPU records a step anew for all stairs that it has not seen. With cuts after every third word and eighths of the
 captions, 1,290 batches of 128 pictures of F8K-7 have 21 different ones (their longest captions alone: 19 lengths), and
@@ -9,7 +9,7 @@ did it end with the longest caption, there would be 40.
 import numpy as np
 import numpy.typing as npt
 
-from groundling.towers.stairs import Stairs
+from groundling.encoders.text.packing import Stairs
 
 WORDS = 3
 SHARES = 8

@@ -26,7 +26,7 @@ def index(
     ] = None,
     text_model: Annotated[
         str | None,
-        typer.Option(help="A separate text tower of sentence-transformers for the model, by folder or hub name."),
+        typer.Option(help="A separate text encoder of sentence-transformers for the model, by folder or hub name."),
     ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the index.")] = Path("photos.index"),
     captions: Annotated[

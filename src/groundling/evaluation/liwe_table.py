@@ -1,6 +1,6 @@
 """The column "#Params (Reduct.)" of Wehrmann et al. 2019, supplement, Table 1: our systems at the paper's sizes.
 
-Nothing is trained: the towers are made, with an alphabet of 101 symbols or a vocabulary of 30,000 words, and counted.
+Nothing is trained: the encoders are made, with an alphabet of 101 symbols or a vocabulary of 30,000 words, and counted.
 """
 
 from typing import Any
@@ -8,10 +8,12 @@ from typing import Any
 import torch
 
 from groundling import systems
+from groundling.encoders.tokenisers.characters import SPECIAL as SPECIAL_CHARACTERS
+from groundling.encoders.tokenisers.characters import CharacterTokeniser
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.evaluation.parameters import WORD_DIMENSIONS, count, totals
 from groundling.settings import TextSettings
-from groundling.text import CharacterTokeniser, Tokeniser, WordTokeniser
-from groundling.text.characters import SPECIAL as SPECIAL_CHARACTERS
+from groundling.text import Tokeniser
 from groundling.text.vocabulary import SPECIAL, Vocabulary
 
 ALPHABET, VOCABULARY, FEATURES = 101, 30_000, 2048
@@ -76,16 +78,16 @@ def word_parameters(settings: dict[str, Any], alphabet: int = ALPHABET, vocabula
         tokeniser = CharacterTokeniser(letters, TextSettings())
     else:
         tokeniser = WordTokeniser(Vocabulary(tuple(map(str, range(vocabulary - len(SPECIAL))))), TextSettings())
-    towers = system.towers(tokeniser, FEATURES)
+    encoders = system.encoders(tokeniser, FEATURES)
     tokens = tokeniser.encode(["a"], ["en"])
     entries = torch.from_numpy(tokens.ids)
     if tokens.spellings is not None:
         entries = torch.from_numpy(tokens.spellings)[entries.long()]
-    return totals(count(towers, entries, torch.from_numpy(tokens.lengths), torch.ones(1, FEATURES)))["for_words"]
+    return totals(count(encoders, entries, torch.from_numpy(tokens.lengths), torch.ones(1, FEATURES)))["for_words"]
 
 
 def idle_biases(settings: dict[str, Any]) -> int:
-    """Of the linear maps before a batch normalisation, which takes a bias away again: ours do without (`towers`)."""
+    """Of the linear maps before a batch normalisation, which takes a bias away again: ours do without (`encoders`)."""
     return sum(settings["layers"]) + WORD_DIMENSIONS if "layers" in settings else 0
 
 

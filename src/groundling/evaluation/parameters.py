@@ -15,15 +15,15 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from groundling.dataset import Dataset, load_corpus
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.errors import UserError
 from groundling.model.trained import TrainedModel
-from groundling.systems import JudgingTowers, Towers
-from groundling.text import WordTokeniser
+from groundling.systems import Encoders, JudgingEncoders
 from groundling.text.vocabulary import SPECIAL
 
 WORD_DIMENSIONS = 300  # of a word table to compare with, where a system has no size of its own
 
-#: What people call the modules of the towers; those that are not here go by their own names.
+#: What people call the modules of the encoders; those that are not here go by their own names.
 NAMES = {
     "text.words": "word table",
     "text.words.characters": "character table",
@@ -49,7 +49,7 @@ NAMES = {
     "complete_means": "masked language model",
     "complete_sentences": "masked language model",
 }
-#: The modules of a text tower that make the vectors of words; a sentence is made from these.
+#: The modules of a text encoder that make the vectors of words; a sentence is made from these.
 WORDS = ("text.words", "text.pieces", "text.encoder")
 
 
@@ -70,28 +70,28 @@ class Part:
 
 
 @torch.no_grad()
-def count(towers: Towers, entries: Tensor, lengths: Tensor, features: Tensor) -> list[Part]:
-    """The parts of the towers, in their order. One caption and one picture, any at all, show what runs.
+def count(encoders: Encoders, entries: Tensor, lengths: Tensor, features: Tensor) -> list[Part]:
+    """The parts of the encoders, in their order. One caption and one picture, any at all, show what runs.
 
     Args:
-        entries, lengths: what the text tower reads, [captions, longest] or, spelled out, [captions, longest, letters].
-        features: what the picture tower reads, [pictures, features].
+        entries, lengths: what the text encoder reads, [captions, longest] or, spelled out, [captions, longest, letters].
+        features: what the picture encoder reads, [pictures, features].
     """
-    was_training = towers.training
-    towers.eval()
+    was_training = encoders.training
+    encoders.eval()
     with _Used() as used:
-        sentences, pictures = towers.text(entries, lengths), towers.picture(features)
-        if isinstance(towers, JudgingTowers):
-            towers.verdict(sentences[:1], pictures[:1])
-    towers.train(was_training)
+        sentences, pictures = encoders.text(entries, lengths), encoders.picture(features)
+        if isinstance(encoders, JudgingEncoders):
+            encoders.verdict(sentences[:1], pictures[:1])
+    encoders.train(was_training)
     sizes: dict[tuple[str, bool], list[int]] = {}
-    for path, parameter in towers.named_parameters():
+    for path, parameter in encoders.named_parameters():
         runs = id(parameter) in used.parameters
         if not runs and path.startswith(("text.", "picture.")):
             continue
-        # What belongs to neither tower (a critic, say) is trained, and left behind when the model is used.
+        # What belongs to neither encoder (a critic, say) is trained, and left behind when the model is used.
         plain, reader = _reader(path)
-        if plain == "text.words.latent" and not _has_tokens(towers.text):
+        if plain == "text.words.latent" and not _has_tokens(encoders.text):
             plain = "text.words"
         sums = sizes.setdefault((_name(plain) + reader, plain.startswith(WORDS)), [0, 0])
         sums[0] += parameter.numel() * parameter.requires_grad
@@ -107,7 +107,7 @@ def count_model(model: TrainedModel) -> list[Part]:
         entries = torch.from_numpy(tokens.spellings)[entries.long()]
     where = model.device
     features = torch.ones(1, model.features, device=where)
-    return count(model.towers, entries.to(where), torch.from_numpy(tokens.lengths).to(where), features)
+    return count(model.encoders, entries.to(where), torch.from_numpy(tokens.lengths).to(where), features)
 
 
 def totals(parts: Iterable[Part]) -> dict[str, int]:
@@ -150,21 +150,21 @@ def vocabulary_size(model: TrainedModel, data: Path | None = None) -> int:
     return WordTokeniser.build(trained.texts, trained.languages.tolist(), model.recipe.text).size
 
 
-def _has_tokens(tower: nn.Module) -> bool:
+def _has_tokens(encoder: nn.Module) -> bool:
     """A folded model keeps words of a language, already mapped, where latent tokens are, which it may have none of."""
-    return bool(getattr(getattr(tower, "words", None), "tokens", 1))
+    return bool(getattr(getattr(encoder, "words", None), "tokens", 1))
 
 
 def _reader(path: str) -> tuple[str, str]:
-    """The path as if there were one text tower, and whose it is where a model was taught further languages."""
-    tower, *rest = path.split(".")
+    """The path as if there were one text encoder, and whose it is where a model was taught further languages."""
+    encoder, *rest = path.split(".")
     reader = ""
-    while tower == "text" and rest[0] in ("teacher", "student"):
+    while encoder == "text" and rest[0] in ("teacher", "student"):
         reader = " of a student" if rest[0] == "student" else " of the teacher"
         rest = rest[1:]
-    if tower == "text" and rest[0] == "inner":  # what stands before an autoencoder (see `towers.tokens`)
+    if encoder == "text" and rest[0] == "inner":  # what stands before an autoencoder (see `encoders.text.word_by_word`)
         rest = rest[1:]
-    return ".".join([tower, *rest]), reader
+    return ".".join([encoder, *rest]), reader
 
 
 def _name(path: str) -> str:

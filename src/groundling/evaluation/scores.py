@@ -6,7 +6,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from groundling.towers.similarity import DEEPEST, SHALLOWEST, order_similarities
+from groundling.encoders.similarity import DEEPEST, SHALLOWEST, order_similarities
 
 DEPTH = 128  # dimensions summed at a time in a float32 product: the shorter the sums, the smaller the rounding error
 
@@ -71,7 +71,7 @@ class Dot:
 
 
 class Order:
-    """−‖max(0, caption − picture)‖² of absolute values, as order embeddings score (see `towers.similarity`)."""
+    """−‖max(0, caption − picture)‖² of absolute values, as order embeddings score (see `encoders.similarity`)."""
 
     scales_apart, parts = False, 1
 

@@ -12,6 +12,8 @@ from typing import Any
 
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
+from groundling.encoders.tokenisers.hub import HubTokeniser
+from groundling.encoders.tokenisers.taught import reader_of, readers
 from groundling.errors import UserError
 from groundling.evaluation.entailment import JudgedSplit, evaluate_entailment
 from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
@@ -19,9 +21,7 @@ from groundling.files import read_json
 from groundling.model.trained import TrainedModel
 from groundling.run import Run
 from groundling.text import Tokeniser
-from groundling.text.hub import HubTokeniser
 from groundling.text.segmentation import words
-from groundling.text.taught import reader_of, readers
 
 SAME, NEW = 90.0, 10.0  # percent of letters known from which, and below which, a script counts as known or new
 

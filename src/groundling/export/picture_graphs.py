@@ -1,15 +1,15 @@
-"""What looks at pictures, in a form that becomes an ONNX graph: the backbone, and the picture tower behind it."""
+"""What looks at pictures, in a form that becomes an ONNX graph: the backbone, and the picture encoder behind it."""
 
 import torch
 from torch import Tensor, nn
 
-from groundling.towers.given import UnseenPictures
+from groundling.encoders.picture.given import UnseenPictures
 from groundling.vision.backbones import Backbone
 
 
-def picture_graph(tower: nn.Module) -> nn.Module:
-    """A module that traces to the graph of a picture tower: most are nothing but linear layers, and do as they are."""
-    return Blank(tower.dimensions) if isinstance(tower, UnseenPictures) else tower
+def picture_graph(encoder: nn.Module) -> nn.Module:
+    """A module that traces to the graph of a picture encoder: most are nothing but linear layers, and do as they are."""
+    return Blank(encoder.dimensions) if isinstance(encoder, UnseenPictures) else encoder
 
 
 class Blank(nn.Module):

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from groundling.encoders.text.bidirectional import BidirectionalSentence
+from groundling.encoders.text.mapped import RecurrentSentence
+from groundling.encoders.text.max_pooled import MaxSentence
+from groundling.encoders.text.students import ProjectedSentence
+from groundling.encoders.text.universal import UniversalEncoder
 from groundling.errors import UserError
-from groundling.towers.bidirectional import BidirectionalSentence
-from groundling.towers.mapped import RecurrentSentence
-from groundling.towers.max_pooled import MaxSentence
-from groundling.towers.students import ProjectedSentence
-from groundling.towers.universal import UniversalTower
 
 
 class LastState(nn.Module):
@@ -85,7 +85,7 @@ class OneWay(nn.Module):
 
 
 class BothWays(nn.Module):
-    """See `towers.bidirectional.BidirectionalSentence`."""
+    """See `encoders.text.bidirectional.BidirectionalSentence`."""
 
     def __init__(self, sentence: BidirectionalSentence) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class BothWays(nn.Module):
 
 
 class Largest(nn.Module):
-    """See `towers.max_pooled.MaxSentence`."""
+    """See `encoders.text.max_pooled.MaxSentence`."""
 
     def __init__(self, sentence: MaxSentence) -> None:
         super().__init__()
@@ -117,10 +117,10 @@ def sentence_graph(sentence: nn.Module) -> nn.Module:
         return OneWay(sentence)
     if isinstance(sentence, RecurrentSentence):
         return OneWay(sentence.recurrent)
-    if isinstance(sentence, ProjectedSentence | UniversalTower):
+    if isinstance(sentence, ProjectedSentence | UniversalEncoder):
         return OneWay(sentence.recurrent, sentence.project)
     if isinstance(sentence, BidirectionalSentence):
         return BothWays(sentence)
     if isinstance(sentence, MaxSentence):
         return Largest(sentence)
-    raise UserError(f"a text tower with {type(sentence).__name__} cannot be exported to ONNX yet")
+    raise UserError(f"a text encoder with {type(sentence).__name__} cannot be exported to ONNX yet")

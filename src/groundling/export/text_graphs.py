@@ -1,4 +1,4 @@
-"""Text towers in a form that becomes an ONNX graph: the same sums, nothing that depends on how many there are.
+"""Text encoders in a form that becomes an ONNX graph: the same sums, nothing that depends on how many there are.
 
 A text graph reads `ids` [captions, longest] and `lengths` [captions], and where words are spelled out `spellings`
 [words, pieces], whose rows `ids` then are (see `text.tokens.Tokens`).
@@ -11,52 +11,52 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, normalize
 
+from groundling.encoders.text.bag import BagEncoder
+from groundling.encoders.text.bidirectional import BidirectionalEncoder
+from groundling.encoders.text.characters import CharacterEncoder
+from groundling.encoders.text.mapped import MappedEncoder
+from groundling.encoders.text.max_pooled import MaxPooledEncoder, MaxSentence
+from groundling.encoders.text.pooled import PooledEncoder
+from groundling.encoders.text.pretrained import PretrainedEncoder
+from groundling.encoders.text.recurrent import RecurrentEncoder
+from groundling.encoders.text.students import NewWords, OwnWords, SentenceMap
+from groundling.encoders.text.universal import ParallelEncoder, UniversalEncoder
+from groundling.encoders.text.word_by_word import BorrowedPooling
 from groundling.errors import UserError
 from groundling.export.recurrence import LastState, entry, sentence_graph
 from groundling.export.word_graphs import MappedPieces, SentenceVector, letters_graph
-from groundling.towers.bag import BagTower
-from groundling.towers.bidirectional import BidirectionalTower
-from groundling.towers.characters import CharacterTower
-from groundling.towers.mapped import MappedTower
-from groundling.towers.max_pooled import MaxSentence, MaxTower
-from groundling.towers.pooled import PooledTower
-from groundling.towers.pretrained import PretrainedTower
-from groundling.towers.recurrent import RecurrentTower
-from groundling.towers.students import NewWords, OwnWords, SentenceMap
-from groundling.towers.tokens import BorrowedPooling
-from groundling.towers.universal import ParallelTower, UniversalTower
 
 
-def text_graph(tower: nn.Module, system: str) -> nn.Module:
-    """A module that traces to the graph of a text tower. The tower itself stays as it is."""
-    tower = deepcopy(tower).float().cpu().eval().requires_grad_(False)
-    match tower:
-        case RecurrentTower():
-            return Listed(tower.words, sentence_graph(tower.recurrent))
-        case UniversalTower():
+def text_graph(encoder: nn.Module, system: str) -> nn.Module:
+    """A module that traces to the graph of a text encoder. The encoder itself stays as it is."""
+    encoder = deepcopy(encoder).float().cpu().eval().requires_grad_(False)
+    match encoder:
+        case RecurrentEncoder():
+            return Listed(encoder.words, sentence_graph(encoder.recurrent))
+        case UniversalEncoder():
             # Every word as the map of its language makes it: all that is left to do is to look it up.
-            return Listed(nn.Embedding.from_pretrained(tower.words.whole()), sentence_graph(tower))
-        case BidirectionalTower() | MaxTower() | OwnWords():
-            return Listed(tower.words, sentence_graph(tower.sentence))
+            return Listed(nn.Embedding.from_pretrained(encoder.words.whole()), sentence_graph(encoder))
+        case BidirectionalEncoder() | MaxPooledEncoder() | OwnWords():
+            return Listed(encoder.words, sentence_graph(encoder.sentence))
         case NewWords():
-            return Listed(tower.words, sentence_graph(tower._reader[0]))
-        case CharacterTower():
-            return Spelled(letters_graph(tower.words), sentence_graph(tower.sentence))
-        case MappedTower():
-            return Spelled(MappedPieces(tower), sentence_graph(tower.sentence))
+            return Listed(encoder.words, sentence_graph(encoder._reader[0]))
+        case CharacterEncoder():
+            return Spelled(letters_graph(encoder.words), sentence_graph(encoder.sentence))
+        case MappedEncoder():
+            return Spelled(MappedPieces(encoder), sentence_graph(encoder.sentence))
         case SentenceMap():
-            return Spelled(SentenceVector(tower), FirstWord(tower.map))
-        case BagTower():
-            return Bag(tower)
-        case ParallelTower():
-            return Parallel(tower)
-        case PretrainedTower():
-            return Pretrained(tower)
-        case PooledTower():
-            return Pooled(tower)
-        case BorrowedPooling() if isinstance(tower.inner, PooledTower):
-            return Borrowed(tower, tower.inner)
-    raise UserError(f"system {system}: its text tower ({type(tower).__name__}) cannot be exported to ONNX yet")
+            return Spelled(SentenceVector(encoder), FirstWord(encoder.map))
+        case BagEncoder():
+            return Bag(encoder)
+        case ParallelEncoder():
+            return Parallel(encoder)
+        case PretrainedEncoder():
+            return Pretrained(encoder)
+        case PooledEncoder():
+            return Pooled(encoder)
+        case BorrowedPooling() if isinstance(encoder.inner, PooledEncoder):
+            return Borrowed(encoder, encoder.inner)
+    raise UserError(f"system {system}: its text encoder ({type(encoder).__name__}) cannot be exported to ONNX yet")
 
 
 class Listed(nn.Module):
@@ -84,7 +84,7 @@ class Spelled(nn.Module):
 
 
 class FirstWord(nn.Module):
-    """The one word that is a whole sentence, mapped (see `towers.students.SentenceMap`)."""
+    """The one word that is a whole sentence, mapped (see `encoders.text.students.SentenceMap`)."""
 
     def __init__(self, map: nn.Module) -> None:
         super().__init__()
@@ -95,11 +95,11 @@ class FirstWord(nn.Module):
 
 
 class Bag(nn.Module):
-    """See `towers.bag.BagTower`: real entries are never row 0."""
+    """See `encoders.text.bag.BagEncoder`: real entries are never row 0."""
 
-    def __init__(self, tower: BagTower) -> None:
+    def __init__(self, encoder: BagEncoder) -> None:
         super().__init__()
-        self.pieces, self.project = tower.pieces, tower.project
+        self.pieces, self.project = encoder.pieces, encoder.project
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         real = (torch.arange(ids.shape[1]) < lengths[:, None])[:, :, None].float()
@@ -110,11 +110,11 @@ class Bag(nn.Module):
 class Parallel(nn.Module):
     """Every language's branch reads every caption, and each caption keeps what its own language says."""
 
-    def __init__(self, tower: ParallelTower) -> None:
+    def __init__(self, encoder: ParallelEncoder) -> None:
         super().__init__()
-        self.words = nn.Embedding.from_pretrained(tower.words.whole())
-        self.last = nn.ModuleList(LastState(cast(nn.GRU, recurrent)) for recurrent in tower.recurrent)
-        self.project, self.bounds = tower.project, tower.words.bounds[1:-1]
+        self.words = nn.Embedding.from_pretrained(encoder.words.whole())
+        self.last = nn.ModuleList(LastState(cast(nn.GRU, recurrent)) for recurrent in encoder.recurrent)
+        self.project, self.bounds = encoder.project, encoder.words.bounds[1:-1]
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         words, first = self.words(ids), ids[:, :1]
@@ -125,11 +125,11 @@ class Parallel(nn.Module):
 
 
 class Pretrained(nn.Module):
-    """See `towers.pretrained.PretrainedTower`."""
+    """See `encoders.text.pretrained.PretrainedEncoder`."""
 
-    def __init__(self, tower: PretrainedTower) -> None:
+    def __init__(self, encoder: PretrainedEncoder) -> None:
         super().__init__()
-        self.encoder, self.sentence = tower.encoder, sentence_graph(tower.sentence)
+        self.encoder, self.sentence = encoder.encoder, sentence_graph(encoder.sentence)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         states = self.encoder(input_ids=ids.long(), attention_mask=_mask(ids, lengths)).last_hidden_state
@@ -138,15 +138,15 @@ class Pretrained(nn.Module):
 
 
 class Pooled(nn.Module):
-    """See `towers.pooled.PooledTower`."""
+    """See `encoders.text.pooled.PooledEncoder`."""
 
-    def __init__(self, tower: PooledTower) -> None:
+    def __init__(self, encoder: PooledEncoder) -> None:
         super().__init__()
         self.encoder, self.project, self.pooling, self.causal = (
-            tower.encoder,
-            tower.project,
-            tower.pooling,
-            tower.causal,
+            encoder.encoder,
+            encoder.project,
+            encoder.pooling,
+            encoder.causal,
         )
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
@@ -161,11 +161,11 @@ class Pooled(nn.Module):
 
 
 class Borrowed(nn.Module):
-    """See `towers.tokens.BorrowedPooling`: states of an encoder, made into a sentence as the teacher does it."""
+    """See `encoders.text.word_by_word.BorrowedPooling`: states of an encoder, made into a sentence as the teacher does it."""
 
-    def __init__(self, tower: BorrowedPooling, inner: PooledTower) -> None:
+    def __init__(self, encoder: BorrowedPooling, inner: PooledEncoder) -> None:
         super().__init__()
-        self.inner, self.autoencoder, self.teacher = inner, tower.autoencoder, tower._views[1].sentence
+        self.inner, self.autoencoder, self.teacher = inner, encoder.autoencoder, encoder._views[1].sentence
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         states = self.autoencoder.encode(self.inner.states(ids, lengths))

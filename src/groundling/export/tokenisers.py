@@ -4,14 +4,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from groundling.encoders.tokenisers.by_language import LanguageTokeniser
+from groundling.encoders.tokenisers.characters import CharacterTokeniser
+from groundling.encoders.tokenisers.hub import HubTokeniser
+from groundling.encoders.tokenisers.ngrams import NgramTokeniser
+from groundling.encoders.tokenisers.use import UseTokeniser
+from groundling.encoders.tokenisers.vectors import VectorTokeniser
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.errors import UserError
-from groundling.text import CharacterTokeniser, Tokeniser, Tokens, WordTokeniser
-from groundling.text.by_language import LanguageTokeniser
-from groundling.text.hub import HubTokeniser
-from groundling.text.ngrams import NgramTokeniser
+from groundling.text import Tokeniser, Tokens
 from groundling.text.tokens import pad
-from groundling.text.use import UseTokeniser
-from groundling.words.tokeniser import VectorTokeniser
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import leaky_relu, normalize
 
+from groundling.encoders.text.characters import LayeredWords, RecurrentWords
+from groundling.encoders.text.mapped import MappedEncoder
+from groundling.encoders.text.students import SentenceMap
 from groundling.export.recurrence import LastState
-from groundling.towers.characters import LayeredWords, RecurrentWords
-from groundling.towers.mapped import MappedTower
-from groundling.towers.students import SentenceMap
 
 
 def letters_graph(words: LayeredWords | RecurrentWords) -> nn.Module:
@@ -51,10 +51,10 @@ class RecurrentLetters(nn.Module):
 class MappedPieces(nn.Module):
     """The table stays in half precision, as the run keeps it."""
 
-    def __init__(self, tower: MappedTower) -> None:
+    def __init__(self, encoder: MappedEncoder) -> None:
         super().__init__()
-        self.words = nn.Embedding.from_pretrained(tower.words.weight.half(), freeze=True)
-        self.map = nn.Identity() if tower.map is None else tower.map
+        self.words = nn.Embedding.from_pretrained(encoder.words.weight.half(), freeze=True)
+        self.map = nn.Identity() if encoder.map is None else encoder.map
 
     def forward(self, spellings: Tensor) -> Tensor:
         vectors: Tensor = self.map(normalize(self.words(spellings).float().sum(dim=1), dim=-1))
@@ -62,11 +62,11 @@ class MappedPieces(nn.Module):
 
 
 class SentenceVector(nn.Module):
-    """See `towers.students.SentenceMap.spell`."""
+    """See `encoders.text.students.SentenceMap.spell`."""
 
-    def __init__(self, tower: SentenceMap) -> None:
+    def __init__(self, encoder: SentenceMap) -> None:
         super().__init__()
-        self.steps = tower.steps
+        self.steps = encoder.steps
 
     def forward(self, spellings: Tensor) -> Tensor:
         vectors = (spellings.float() - 1) * (2 / self.steps) - 1

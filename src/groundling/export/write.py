@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 import groundling
+from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError
 from groundling.export import manifest as manifests
 from groundling.export.agreement import TOLERANCE, measured
@@ -26,9 +27,8 @@ from groundling.files import atomic_path, write_json
 from groundling.model.trained import Reader, TrainedModel
 from groundling.progress import bar
 from groundling.run import Run
-from groundling.systems import JudgingTowers
+from groundling.systems import JudgingEncoders
 from groundling.text import Tokeniser
-from groundling.text.taught import TaughtTokeniser
 from groundling.vision.backbones import Backbone
 from groundling.vision.from_settings import backbone_of, preprocessing_of
 from groundling.vision.preprocessing import Preprocessing
@@ -104,7 +104,7 @@ def _reader(folder: Path, number: int, reader: Reader, model: TrainedModel, half
 
 
 def taught_languages(tokeniser: Tokeniser) -> list[list[str]]:
-    """For each of `text.taught.readers` the languages that it was taught for; none for the first teacher."""
+    """For each of `tokenisers.taught.readers` the languages that it was taught for; none for the first teacher."""
     if isinstance(tokeniser, TaughtTokeniser):
         return [*taught_languages(tokeniser.teacher), list(tokeniser.languages)]
     return [[]]
@@ -126,19 +126,19 @@ def text_graph_of(reader: Reader, language: str, system: str) -> Graph:
         fixed = getattr(reader.tokeniser, "longest", None)  # vectors' words have any number of pieces
         spellings = torch.ones(6, fixed or 4, dtype=torch.int32)
         inputs["spellings"] = (spellings, ["words", None if fixed else "pieces"])
-    return _graph(text_graph(reader.towers.text, system), inputs, "captions", f"system {system}")
+    return _graph(text_graph(reader.encoders.text, system), inputs, "captions", f"system {system}")
 
 
 def _picture(model: TrainedModel) -> Graph:
     example = torch.from_numpy(np.ones((3, model.features), dtype=np.float32))
     inputs = {"features": (example, ["pictures", None])}
-    return _graph(picture_graph(model.towers.picture), inputs, "pictures", f"system {model.system.name}")
+    return _graph(picture_graph(model.encoders.picture), inputs, "pictures", f"system {model.system.name}")
 
 
 def _verdict(model: TrainedModel, text: GraphFile, picture: GraphFile) -> Graph:
     sizes = {"sentences": int(text.outputs["vectors"][1]), "pictures": int(picture.outputs["vectors"][1])}
     inputs = {name: (torch.ones(3, size), ["pairs", None]) for name, size in sizes.items()}
-    head = Tempered(cast(JudgingTowers, model.towers).verdict, model.temperature)
+    head = Tempered(cast(JudgingEncoders, model.encoders).verdict, model.temperature)
     return _graph(head, inputs, "pairs", f"system {model.system.name}", "logits")
 
 

@@ -9,39 +9,39 @@ from torch import Tensor
 from torch.nn.functional import embedding
 
 from groundling.devices import autocast
-from groundling.systems import JudgingTowers, Towers
-from groundling.towers.characters import CharacterTower
+from groundling.encoders.text.characters import CharacterEncoder
+from groundling.systems import Encoders, JudgingEncoders
 
 
 @torch.inference_mode()
 def judge(
-    towers: JudgingTowers,
+    encoders: JudgingEncoders,
     sentences: Tensor,
     sentence_rows: Tensor,
     pictures: Tensor,
     picture_rows: npt.NDArray[np.int64],
     batch_size: int = 8192,
 ) -> Tensor:
-    """[n, 3] logits of pairs of rows of sentences and of pictures, whose vectors are on the towers' device."""
-    towers.eval()
+    """[n, 3] logits of pairs of rows of sentences and of pictures, whose vectors are on the encoders' device."""
+    encoders.eval()
     pairs = zip(sentence_rows.split(batch_size), torch.from_numpy(picture_rows).split(batch_size), strict=True)
     parts = [
-        towers.verdict(sentences[one.to(sentences.device)], pictures[two.to(sentences.device)]) for one, two in pairs
+        encoders.verdict(sentences[one.to(sentences.device)], pictures[two.to(sentences.device)]) for one, two in pairs
     ]
     return torch.cat(parts)
 
 
 @torch.inference_mode()
-def spell_words(towers: Towers, spellings: Tensor, device: torch.device, precision: str = "float32") -> Tensor:
-    """[words, word dimensions] on the device from [words, characters], for a tower that reads words by characters."""
-    towers.eval()
+def spell_words(encoders: Encoders, spellings: Tensor, device: torch.device, precision: str = "float32") -> Tensor:
+    """[words, word dimensions] on the device from [words, characters], for an encoder that reads words by characters."""
+    encoders.eval()
     with autocast(device, precision):
-        return cast(CharacterTower, towers.text).spell(spellings.to(device))
+        return cast(CharacterEncoder, encoders.text).spell(spellings.to(device))
 
 
 @torch.inference_mode()
 def encode_captions(
-    towers: Towers,
+    encoders: Encoders,
     ids: Tensor,
     lengths: Tensor,
     device: torch.device,
@@ -53,7 +53,7 @@ def encode_captions(
 
     With `words`, [words, word dimensions] on the device, the `ids` are its rows: words that were spelled out before.
     """
-    towers.eval()
+    encoders.eval()
     order = torch.argsort(lengths, stable=True)
     parts = []
     for rows in order.split(batch_size):
@@ -61,9 +61,9 @@ def encode_captions(
         with autocast(device, precision):
             entries, sizes = ids[rows, :longest].to(device), lengths[rows].to(device)
             if words is None:
-                parts.append(towers.text(entries, sizes))
+                parts.append(encoders.text(entries, sizes))
             else:
-                parts.append(cast(CharacterTower, towers.text).sentence(embedding(entries, words), sizes))
+                parts.append(cast(CharacterEncoder, encoders.text).sentence(embedding(entries, words), sizes))
     sorted_vectors = torch.cat(parts)
     vectors = torch.empty_like(sorted_vectors)
     vectors[order.to(device)] = sorted_vectors
@@ -72,9 +72,9 @@ def encode_captions(
 
 @torch.inference_mode()
 def encode_pictures(
-    towers: Towers, features: Tensor, device: torch.device, batch_size: int = 4096, precision: str = "float32"
+    encoders: Encoders, features: Tensor, device: torch.device, batch_size: int = 4096, precision: str = "float32"
 ) -> Tensor:
     """[pictures, dimensions] on the device."""
-    towers.eval()
+    encoders.eval()
     with autocast(device, precision):
-        return torch.cat([towers.picture(part.to(device).float()) for part in features.split(batch_size)])
+        return torch.cat([encoders.picture(part.to(device).float()) for part in features.split(batch_size)])

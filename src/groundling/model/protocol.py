@@ -34,7 +34,7 @@ class Description:
         backbone: what looks at the pictures.
         dimensions: the length of a text's vector.
         languages: codes it was trained on; none where that is not known.
-        similarity: how vectors are compared: "cosine", or "order" (see `towers.similarity`).
+        similarity: how vectors are compared: "cosine", or "order" (see `encoders.similarity`).
         judges: whether it can tell if a text is true of a picture.
     """
 

@@ -16,6 +16,10 @@ from groundling import systems
 from groundling.calibration import probabilities
 from groundling.corpus.entailment import LABELS
 from groundling.devices import pick_device
+from groundling.encoders.picture.grid import GridEncoder
+from groundling.encoders.text import taught as taught_encoders
+from groundling.encoders.text.word_memory import WordMemory
+from groundling.encoders.tokenisers import taught
 from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.encoding import encode_captions, encode_pictures, judge, spell_words
@@ -24,18 +28,15 @@ from groundling.model.pictures import Picture, as_list
 from groundling.model.protocol import FeatureModel, Owners, Vectors
 from groundling.run import Run
 from groundling.settings import FeatureSettings, Recipe
-from groundling.systems import JudgingTowers, System, Towers
-from groundling.text import Tokeniser, taught
-from groundling.towers import taught as taught_towers
-from groundling.towers.cells import CellTower
-from groundling.towers.word_memory import WordMemory
+from groundling.systems import Encoders, JudgingEncoders, System
+from groundling.text import Tokeniser
 from groundling.vision.preprocessing import Pixels, Preprocessing
 from groundling.vision.tuned import PREFIX
 from groundling.vision.tuned import read as read_tuned
 
 
 class TrainedModel(FeatureModel):
-    """Towers with the tokeniser and the recipe they were trained with. The backbone is loaded with the first picture.
+    """Encoders with the tokeniser and the recipe they were trained with. The backbone is loaded with the first picture.
 
     Attributes:
         feature_settings: how it looks at picture files; None where nobody knows.
@@ -46,15 +47,15 @@ class TrainedModel(FeatureModel):
     kind = "run"
 
     def __init__(
-        self, recipe: Recipe, system: System, tokeniser: Tokeniser, towers: Towers, device: torch.device
+        self, recipe: Recipe, system: System, tokeniser: Tokeniser, encoders: Encoders, device: torch.device
     ) -> None:
         self.recipe, self.system, self.tokeniser, self.device = recipe, system, tokeniser, device
         self.feature_settings: FeatureSettings | None = recipe.features
         self.temperature = 1.0
-        self.towers = towers.to(device).eval()
+        self.encoders = encoders.to(device).eval()
         self.readers = [
-            Reader(part, Towers(text, self.towers.picture), device)
-            for part, text in zip(taught.readers(tokeniser), taught_towers.readers(self.towers.text), strict=True)
+            Reader(part, Encoders(text, self.encoders.picture), device)
+            for part, text in zip(taught.readers(tokeniser), taught_encoders.readers(self.encoders.text), strict=True)
         ]
         self.name, self.similarity = recipe.name, system.similarity
         self.languages = list(recipe.corpus.languages or [])
@@ -76,8 +77,8 @@ class TrainedModel(FeatureModel):
             raise UserError(f"{opened.tokeniser_file}: not the tokeniser of a {system.name} model") from None
         try:
             weights = load_file(opened.weights_file)
-            towers = system.towers(tokeniser, features=system.features_in(weights))
-            towers.load_state_dict({name: value for name, value in weights.items() if not name.startswith(PREFIX)})
+            encoders = system.encoders(tokeniser, features=system.features_in(weights))
+            encoders.load_state_dict({name: value for name, value in weights.items() if not name.startswith(PREFIX)})
         except (SafetensorError, KeyError, RuntimeError) as error:
             raise UserError(
                 f"{opened.weights_file}: damaged or of another model ({str(error).splitlines()[0]})"
@@ -85,7 +86,7 @@ class TrainedModel(FeatureModel):
         if any(name.startswith(PREFIX) for name in weights):  # it looks through a picture network of its own
             own = recipe.features.model_copy(update={"weights": str(opened.weights_file.resolve())})
             recipe = recipe.model_copy(update={"features": own})
-        model = TrainedModel(recipe, system, tokeniser, towers, pick_device(device))
+        model = TrainedModel(recipe, system, tokeniser, encoders, pick_device(device))
         model.run, model.name = opened, os.fspath(run)
         model.languages = opened.languages() or model.languages
         if opened.unknown_backbone_file.exists():
@@ -99,7 +100,7 @@ class TrainedModel(FeatureModel):
     @property
     def features(self) -> int:
         """The length of the feature vectors that its pictures must have."""
-        return self.system.features_in(self.towers.state_dict())
+        return self.system.features_in(self.encoders.state_dict())
 
     @cached_property
     def dimensions(self) -> int:
@@ -118,18 +119,18 @@ class TrainedModel(FeatureModel):
 
     @cached_property
     def text_fingerprint(self) -> str:
-        return side_fingerprint(self.tokeniser.to_json(), self.towers.state_dict(), "text.")
+        return side_fingerprint(self.tokeniser.to_json(), self.encoders.state_dict(), "text.")
 
     @cached_property
     def picture_fingerprint(self) -> str:
         settings = self.recipe.features.model_dump(exclude_defaults=True)
         if self.recipe.features.weights is not None:  # what they are, not where they lie
             settings["weights"] = read_tuned(Path(self.recipe.features.weights)).fingerprint
-        return side_fingerprint(settings, self.towers.state_dict(), "picture.")
+        return side_fingerprint(settings, self.encoders.state_dict(), "picture.")
 
     @property
     def judges(self) -> bool:
-        return isinstance(self.towers, JudgingTowers)
+        return isinstance(self.encoders, JudgingEncoders)
 
     @property
     def accuracy(self) -> dict[str, float]:
@@ -137,7 +138,7 @@ class TrainedModel(FeatureModel):
 
     @property
     def finds(self) -> bool:
-        return not isinstance(self.towers.picture, CellTower)
+        return not isinstance(self.encoders.picture, GridEncoder)
 
     def check_judges(self) -> None:
         if not self.judges:
@@ -204,7 +205,7 @@ class TrainedModel(FeatureModel):
                 f"this model looks at pictures through {self.features} features each, but was given "
                 f"{' × '.join(map(str, features.shape[1:]))}; use the backbone it was trained with"
             )
-        return encode_pictures(self.towers, torch.from_numpy(features), self.device, batch_size).cpu().numpy()
+        return encode_pictures(self.encoders, torch.from_numpy(features), self.device, batch_size).cpu().numpy()
 
     # Both
 
@@ -238,24 +239,24 @@ class TrainedModel(FeatureModel):
         vectors = self.encode_text([text for text, _ in place], [code for _, code in place])
         seen = self.encode_features(features)
         sentences = torch.from_numpy(vectors).to(self.device), torch.tensor([place[key] for key in keys])
-        logits = judge(cast(JudgingTowers, self.towers), *sentences, torch.from_numpy(seen).to(self.device), rows)
+        logits = judge(cast(JudgingEncoders, self.encoders), *sentences, torch.from_numpy(seen).to(self.device), rows)
         return cast(Vectors, logits.cpu().numpy())
 
 
 class Reader:
-    """One of those who read captions for a model, each its own languages: a tokeniser, and towers with its text tower.
+    """One of those who read captions for a model, each its own languages: a tokeniser, and encoders with its text encoder.
 
-    A model has one; languages that it was taught later have another (see `text.taught`). Each reads its captions by
+    A model has one; languages that it was taught later have another (see `tokenisers.taught`). Each reads its captions by
     themselves, so that old languages are encoded, bit for bit, as before there was another.
     """
 
-    def __init__(self, tokeniser: Tokeniser, towers: Towers, device: torch.device) -> None:
-        self.tokeniser, self.towers, self.device = tokeniser, towers, device
-        self.words = WordMemory(lambda spellings: spell_words(towers, spellings, device))
+    def __init__(self, tokeniser: Tokeniser, encoders: Encoders, device: torch.device) -> None:
+        self.tokeniser, self.encoders, self.device = tokeniser, encoders, device
+        self.words = WordMemory(lambda spellings: spell_words(encoders, spellings, device))
 
     def __call__(self, texts: Sequence[str], codes: Sequence[str], batch_size: int) -> Vectors:
         tokens = self.tokeniser.encode(texts, codes)
         ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
         words = None if tokens.spellings is None else self.words(torch.from_numpy(tokens.spellings))
-        vectors = encode_captions(self.towers, ids, lengths, self.device, batch_size=batch_size, words=words)
+        vectors = encode_captions(self.encoders, ids, lengths, self.device, batch_size=batch_size, words=words)
         return vectors.cpu().numpy()

@@ -13,14 +13,16 @@ import torch
 from torch import Tensor
 
 from groundling.batches.translations import Rows
+from groundling.encoders.text.pretrained import load_encoder
+from groundling.encoders.tokenisers.characters import CharacterTokeniser
+from groundling.encoders.tokenisers.hub import HubTokeniser
+from groundling.encoders.tokenisers.taught import TaughtTokeniser
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.errors import UserError
 from groundling.objectives.token_alignment import word_pairs
 from groundling.settings import TextSettings
-from groundling.text import CharacterTokeniser, Tokeniser, WordTokeniser
-from groundling.text.hub import HubTokeniser
+from groundling.text import Tokeniser
 from groundling.text.segmentation import words
-from groundling.text.taught import TaughtTokeniser
-from groundling.towers.pretrained import load_encoder
 
 Mask = npt.NDArray[np.bool_]
 LAYER = 8  # the one of mBERT whose states tell best which words belong together
@@ -100,6 +102,6 @@ def words_and_entries(tokeniser: Tokeniser, text: str, language: str) -> tuple[l
         seen = [place for place, word in enumerate(numbers) if word is not None and word not in numbers[:place]]
         return [text[slice(*given.word_to_chars(numbers[place]))] for place in seen], seen
     raise UserError(
-        "system.aligner: an encoder can align what towers of words, letters and word pieces read, and this teacher "
+        "system.aligner: an encoder can align what encoders of words, letters and word pieces read, and this teacher "
         "reads something else; use counts"
     )

@@ -10,10 +10,11 @@ import torch
 
 from groundling.batches import TrainingData
 from groundling.batches.translations import Rows, Translations
+from groundling.encoders.tokenisers.hub import HubTokeniser
+from groundling.encoders.tokenisers.taught import TaughtTokeniser
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.objectives.token_alignment import word_pairs
-from groundling.text import Tokeniser, WordTokeniser
-from groundling.text.hub import HubTokeniser
-from groundling.text.taught import TaughtTokeniser
+from groundling.text import Tokeniser
 from groundling.text.vocabulary import END, START
 from groundling.words import lexicon
 

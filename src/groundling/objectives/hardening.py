@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from groundling.batches import DeviceBatch, TrainingData
+from groundling.encoders.pair import Encoders
 from groundling.objectives.hinge import hinge_costs
-from groundling.towers.pair import Towers
 
 
 def hardness(rate: float, step: Tensor) -> Tensor:
@@ -50,16 +50,16 @@ class HardeningLoss:
     turns: tuple[int, int] | None = None
     mask_false_negatives: bool = False
 
-    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+    def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         """Of the kinds "picture" (captions, pictures), "caption" (two captions) and "base" (both, one after another).
 
-        All captions of a step go through the tower together: batch normalisation sees every language at once, as the
+        All captions of a step go through the encoder together: batch normalisation sees every language at once, as the
         statistics it keeps for later do.
         """
         pictured, age = batch.kind != "caption", self.age(batch)
         captions = torch.cat([batch.rows[:1], batch.rows[2:]]) if pictured else batch.rows
-        vectors = towers.text(*data.captions(captions.flatten(), batch.longest)).chunk(len(captions))
-        pictures = towers.picture(data.features[batch.rows[1]]) if pictured else None
+        vectors = encoders.text(*data.captions(captions.flatten(), batch.longest)).chunk(len(captions))
+        pictures = encoders.picture(data.features[batch.rows[1]]) if pictured else None
         with torch.autocast(vectors[0].device.type, enabled=False):  # in bf16 scores within .004 are one
             losses = []
             if pictures is not None:

@@ -13,11 +13,11 @@ from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 
 from groundling.batches import DeviceBatch, TrainingData
+from groundling.encoders.pair import Encoders
+from groundling.encoders.text.universal import UniversalEncoder, average
 from groundling.objectives.adversary import language_guess, reversed_gradient, strength
 from groundling.objectives.two_branch import TwoBranchLoss
 from groundling.settings import Settings
-from groundling.towers.pair import Towers
-from groundling.towers.universal import UniversalTower, average
 
 
 class AlignmentSettings(Settings):
@@ -34,7 +34,7 @@ class AlignmentSettings(Settings):
 
 @dataclass(frozen=True)
 class AlignedLoss:
-    """The losses of `two_branch`, and those that align languages. The towers have a part `adversary`, the classifier.
+    """The losses of `two_branch`, and those that align languages. The encoders have a part `adversary`, the classifier.
 
     Attributes:
         most, steps: how much the classifier's gradient weighs in the end, and the steps in which it grows to that.
@@ -44,21 +44,21 @@ class AlignedLoss:
     most: float
     steps: int
 
-    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+    def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         """Of the kinds "align", the alignment of universal embeddings alone, and "every", all losses."""
         ids, lengths, real = self.grounded.captions(data, batch)
-        text, n = cast(UniversalTower, towers.text), batch.rows.shape[1]
+        text, n = cast(UniversalEncoder, encoders.text), batch.rows.shape[1]
         if batch.kind == "align":
             averages = average(text.words(ids, frozen=True), lengths)
-            return self.alignment(towers, averages, real, n, batch.step)
+            return self.alignment(encoders, averages, real, n, batch.step)
         averages, vectors = text.read(ids, lengths, batch.stairs)
-        seen = towers.picture(data.features[batch.rows[0]])
-        grounding = self.grounded.grounding(towers, seen, vectors, real, batch.step)
-        return grounding + self.alignment(towers, averages, real, n, batch.step)
+        seen = encoders.picture(data.features[batch.rows[0]])
+        grounding = self.grounded.grounding(encoders, seen, vectors, real, batch.step)
+        return grounding + self.alignment(encoders, averages, real, n, batch.step)
 
-    def alignment(self, towers: Towers, averages: Tensor, real: Tensor, pictures: int, step: Tensor) -> Tensor:
+    def alignment(self, encoders: Encoders, averages: Tensor, real: Tensor, pictures: int, step: Tensor) -> Tensor:
         """Of captions' mean universal embeddings [languages, captions, d]."""
-        classifier = cast(nn.Linear, towers.adversary)
+        classifier = cast(nn.Linear, encoders.adversary)
         with torch.autocast(averages.device.type, enabled=False):
             guessed = reversed_gradient(averages, strength(step, self.steps, self.most))
             languages = torch.arange(len(real), device=real.device)[:, None].expand_as(real)

@@ -12,15 +12,15 @@ import torch
 from torch import Tensor, nn
 
 from groundling.batches import DeviceBatch, TrainingData
+from groundling.encoders.pair import Encoders
 from groundling.objectives.caption_ring import caption_ring
 from groundling.objectives.hinge import max_of_hinges
 from groundling.objectives.similarity_distillation import similarity_distillation
-from groundling.towers.pair import Towers
 
 AT_ONCE = 128  # captions of similar length that a CPU reads together
 
 #: Numbers of pictures [n] → their features [n, dim], as training sees them in this step.
-Look = Callable[[Towers, Tensor], Tensor]
+Look = Callable[[Encoders, Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class MixedLanguageLoss:
     teachers: TeacherVectors | None = None
     teacher_weight: float = 2.0
 
-    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+    def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         pictures, rows = batch.rows[0], batch.rows[1:]
         real, rows = rows >= 0, rows.clamp(min=0)
-        vectors = read(towers.text, data, rows, batch.longest)  # [lines, n, d]
-        seen = towers.picture(self.look(towers, pictures))
+        vectors = read(encoders.text, data, rows, batch.longest)  # [lines, n, d]
+        seen = encoders.picture(self.look(encoders, pictures))
         texts = data.device_texts[rows]
-        objective = cast(nn.Module, towers.objective)
+        objective = cast(nn.Module, encoders.objective)
         with torch.autocast(vectors.device.type, enabled=False):  # in bf16 scores within .004 are one: recalls are lost
             own, said, there = (part[: self.captions] for part in (vectors, texts, real))
             scores = torch.matmul(seen, own.transpose(1, 2))  # [lines, pictures, captions]

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from groundling.batches import DeviceBatch, TrainingData
+from groundling.encoders.pair import Encoders
 from groundling.objectives.ranking import RankingLoss
-from groundling.towers.pair import Towers
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,11 @@ class PivotLoss:
     ranking: RankingLoss
     between: bool = False
 
-    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+    def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         pictures, captions = batch.rows[0], batch.rows[1:]  # [n] and [languages, n]
-        seen = towers.picture(data.features[pictures])
-        # The captions of all languages in one pass through the tower.
-        said = towers.text(*data.captions(captions.flatten(), batch.longest)).chunk(len(captions))
+        seen = encoders.picture(data.features[pictures])
+        # The captions of all languages in one pass through the encoder.
+        said = encoders.text(*data.captions(captions.flatten(), batch.longest)).chunk(len(captions))
         return torch.stack(self.losses(data, pictures, captions, seen, said)).sum()
 
     def losses(

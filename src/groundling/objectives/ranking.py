@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from groundling.batches import DeviceBatch, TrainingData
-from groundling.towers.pair import Towers
-from groundling.towers.similarity import caption_scores, picture_scores
+from groundling.encoders.pair import Encoders
+from groundling.encoders.similarity import caption_scores, picture_scores
 
 #: (similarities [n, n] with matching pairs on the diagonal, further pairs that match in truth) → loss
 Objective = Callable[[Tensor, Tensor | None], Tensor]
@@ -28,13 +28,13 @@ class RankingLoss:
     similarity: str = "cosine"
     mask_false_negatives: bool = False
 
-    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+    def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         captions, partners = batch.rows
         if batch.kind == "picture":
-            left = towers.text(*data.captions(captions, batch.longest))
-            right = towers.picture(data.features[partners])
-        else:  # both captions of a pair in one pass through the tower
-            left, right = towers.text(*data.captions(batch.rows.flatten(), batch.longest)).chunk(2)
+            left = encoders.text(*data.captions(captions, batch.longest))
+            right = encoders.picture(data.features[partners])
+        else:  # both captions of a pair in one pass through the encoder
+            left, right = encoders.text(*data.captions(batch.rows.flatten(), batch.longest)).chunk(2)
         return self.ranked(data, batch.kind, captions, partners, left, right)
 
     def ranked(

@@ -16,12 +16,12 @@ from pydantic import Field, PositiveFloat, PositiveInt
 from torch import Tensor
 
 from groundling.batches import DeviceBatch, TrainingData
+from groundling.encoders.pair import Encoders
+from groundling.encoders.text.universal import ParallelEncoder, UniversalEncoder
 from groundling.objectives.neighbourhood import neighbourhood
 from groundling.objectives.pull import pull
 from groundling.objectives.triplets import Distance, distances, worst_triplets
 from groundling.settings import Settings
-from groundling.towers.pair import Towers
-from groundling.towers.universal import ParallelTower, UniversalTower
 
 
 class TwoBranchSettings(Settings):
@@ -52,10 +52,10 @@ class TwoBranchLoss:
     own: TwoBranchSettings
     easy: tuple[int, int] = 0, 0
 
-    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+    def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         ids, lengths, real = self.captions(data, batch)
-        _, vectors = text_of(towers).read(ids, lengths)
-        return self.grounding(towers, towers.picture(data.features[batch.rows[0]]), vectors, real, batch.step)
+        _, vectors = text_of(encoders).read(ids, lengths)
+        return self.grounding(encoders, encoders.picture(data.features[batch.rows[0]]), vectors, real, batch.step)
 
     def captions(self, data: TrainingData, batch: DeviceBatch) -> tuple[Tensor, Tensor, Tensor]:
         """Entries [languages, captions, longest], lengths [languages, captions], and which of them are there at all.
@@ -68,10 +68,10 @@ class TwoBranchLoss:
         real = lines >= 0
         return ids.unflatten(0, lines.shape), torch.where(real, lengths.unflatten(0, lines.shape), 1), real
 
-    def grounding(self, towers: Towers, seen: Tensor, vectors: Tensor, real: Tensor, step: Tensor) -> Tensor:
+    def grounding(self, encoders: Encoders, seen: Tensor, vectors: Tensor, real: Tensor, step: Tensor) -> Tensor:
         """The losses of captions [languages, captions, d] with pictures [n, d] and with one another, and of the word
         table."""
-        words = text_of(towers).words
+        words = text_of(encoders).words
         with torch.autocast(vectors.device.type, enabled=False):  # in bf16 scores within .004 are one
             total = self.matching(seen, vectors, real, step) + self.together(vectors, real, len(seen))
             if words.start is not None and words.table is not None and self.own.pull_weight:
@@ -110,6 +110,6 @@ class TwoBranchLoss:
         return own.neighbourhood_weight * near
 
 
-def text_of(towers: Towers) -> UniversalTower | ParallelTower:
-    """The text tower as what it is, for the type checker."""
-    return cast(UniversalTower | ParallelTower, towers.text)
+def text_of(encoders: Encoders) -> UniversalEncoder | ParallelEncoder:
+    """The text encoder as what it is, for the type checker."""
+    return cast(UniversalEncoder | ParallelEncoder, encoders.text)

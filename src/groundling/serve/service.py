@@ -74,7 +74,7 @@ class Service:
         self._queries: LRUCache[tuple[str, str], Words] = LRUCache(self.limits.queries)
         cores = os.cpu_count() or 2
         self._hands = ThreadPoolExecutor(cores, thread_name_prefix="hands")
-        # The text tower of a run is small: cores that share its work would mostly wait for each other.
+        # The text encoder of a run is small: cores that share its work would mostly wait for each other.
         words = worker("words", 1 if self.model.kind == "run" else cores)
         pictures, search, self._judging = worker("pictures", cores), worker("search", cores), worker("judge", cores)
         self._pools = [words, pictures, search, self._judging]

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from groundling.encoders.pair import Encoders, JudgingEncoders
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import Recipe, check
 from groundling.systems.bag import Bag
@@ -25,7 +26,6 @@ from groundling.systems.polyglot import Polyglot
 from groundling.systems.smalr import SMALR
 from groundling.systems.translator import Translator
 from groundling.systems.vse import VSE
-from groundling.towers.pair import JudgingTowers, Towers
 
 SYSTEMS: dict[str, type[System]] = {
     system.name: system
@@ -103,11 +103,11 @@ def meaning(recipe: Recipe) -> dict[str, Any]:
 __all__ = [
     "SYSTEMS",
     "Context",
-    "JudgingTowers",
+    "Encoders",
+    "JudgingEncoders",
     "Plan",
     "Start",
     "System",
-    "Towers",
     "get",
     "make",
     "meaning",

@@ -8,13 +8,13 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, PositiveInt
 
 from groundling.batches import LanguageSampler, Sampler, TrainingData
+from groundling.encoders.pair import Encoders
+from groundling.encoders.picture.linear import LinearPictureEncoder
+from groundling.encoders.text.bag import BagEncoder
+from groundling.encoders.tokenisers.ngrams import NgramTokeniser
 from groundling.systems.plan import Context
 from groundling.systems.vse import VSE, VSESettings
 from groundling.text import Tokeniser
-from groundling.text.ngrams import NgramTokeniser
-from groundling.towers.bag import BagTower
-from groundling.towers.pair import Towers
-from groundling.towers.picture import PictureTower
 
 
 class BagSettings(VSESettings):
@@ -42,9 +42,11 @@ class Bag(VSE):
     def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return NgramTokeniser.from_json(saved)
 
-    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
-        text = BagTower(tokeniser.size, self.settings.word_dimensions, self.settings.dimensions, self.settings.dropout)
-        return Towers(text, PictureTower(features, self.settings.dimensions, self.settings.picture_dropout))
+    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
+        text = BagEncoder(
+            tokeniser.size, self.settings.word_dimensions, self.settings.dimensions, self.settings.dropout
+        )
+        return Encoders(text, LinearPictureEncoder(features, self.settings.dimensions, self.settings.picture_dropout))
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         training = context.recipe.training

@@ -14,10 +14,10 @@ from groundling import settings as all_settings
 from groundling.batches import Sampler, TrainingData
 from groundling.batches.stage import Loss, Stage
 from groundling.dataset import Dataset
+from groundling.encoders.pair import Encoders
 from groundling.errors import UserError
 from groundling.systems.plan import Context, Plan, Start, Validation
 from groundling.text import Tokeniser
-from groundling.towers.pair import Towers
 
 
 class System(ABC):
@@ -42,7 +42,7 @@ class System(ABC):
 
     @property
     def similarity(self) -> str:
-        """How its captions and pictures are compared: "cosine", or "order" (see `towers.similarity`)."""
+        """How its captions and pictures are compared: "cosine", or "order" (see `encoders.similarity`)."""
         return "cosine"
 
     @property
@@ -105,13 +105,13 @@ class System(ABC):
         self.check(context)
         training = context.recipe.training
         tokeniser = self.tokeniser(context)
-        towers = self.towers(tokeniser, self.features(context)).to(context.device)
+        encoders = self.encoders(tokeniser, self.features(context)).to(context.device)
         data = self.data(context, tokeniser)
         sampler = self.sampler(context, data)
         if context.start is not None and context.saved is None:
-            self.warm_start(towers, tokeniser, context, context.start)
+            self.warm_start(encoders, tokeniser, context, context.start)
         loss = self.loss(context, data, sampler)
-        return Plan(self, tokeniser, Stage("training", towers, data, sampler, loss, training), self.validation)
+        return Plan(self, tokeniser, Stage("training", encoders, data, sampler, loss, training), self.validation)
 
     # --- its parts
 
@@ -124,26 +124,26 @@ class System(ABC):
         """What `tokeniser` built, from the JSON it was saved as."""
 
     @abstractmethod
-    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
-        """Freshly initialised towers for pictures of so many features."""
+    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
+        """Freshly initialised encoders for pictures of so many features."""
 
     def features(self, context: Context) -> int:
         """How many features its pictures have."""
         return int(context.train.features.shape[1])
 
     def features_in(self, weights: Mapping[str, Tensor]) -> int:
-        """The number of features that saved towers look at."""
+        """The number of features that saved encoders look at."""
         return int(weights["picture.project.weight"].shape[1])
 
     def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:
         return TrainingData.build(context.train.corpus, context.train.features, tokeniser, context.device)
 
-    def warm_start(self, towers: Towers, tokeniser: Tokeniser, context: Context, start: Start) -> None:
+    def warm_start(self, encoders: Encoders, tokeniser: Tokeniser, context: Context, start: Start) -> None:
         """Take over, in place, what the run that this one starts from has learned."""
         raise UserError(f"before: system {self.name} starts from no earlier run here; leave it out")
 
-    def folded(self, tokeniser: Tokeniser, towers: Towers, features: int) -> Towers | None:
-        """Smaller towers with the same scores, for the same system with `compact`; None where there are none."""
+    def folded(self, tokeniser: Tokeniser, encoders: Encoders, features: int) -> Encoders | None:
+        """Smaller encoders with the same scores, for the same system with `compact`; None where there are none."""
         return None
 
     @abstractmethod

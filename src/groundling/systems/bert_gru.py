@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from groundling.encoders.pair import Encoders
+from groundling.encoders.picture.linear import LinearPictureEncoder
+from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
 from groundling.systems.plan import Context
 from groundling.text import Tokeniser
-from groundling.text.hub import HubTokeniser
-from groundling.towers.pair import Towers
-from groundling.towers.picture import PictureTower
 
 
 class BertGRUSettings(CrossLanguageSettings):
@@ -41,10 +41,10 @@ class BertGRU(CrossLanguage):
     def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return HubTokeniser.from_json(saved)
 
-    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
-        from groundling.towers.pretrained import PretrainedTower  # transformers is imported where it is used
+    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
+        from groundling.encoders.text.pretrained import PretrainedEncoder  # transformers is imported where it is used
 
         assert isinstance(tokeniser, HubTokeniser)  # noqa: S101 (for the type checker: made above)
         own = self.settings
-        text = PretrainedTower(tokeniser.folder, own.dimensions, own.pooling, own.trainable)
-        return Towers(text, PictureTower(features, own.dimensions))
+        text = PretrainedEncoder(tokeniser.folder, own.dimensions, own.pooling, own.trainable)
+        return Encoders(text, LinearPictureEncoder(features, own.dimensions))

@@ -2,9 +2,9 @@
 
     verdict = head([h, p, |h − p|, h∘p]),   h and p the unit vectors of sentence and picture,   loss: cross-entropy
 
-As published, both towers are CLIP's, the picture tower frozen: `text: pretrained`, `picture: given` with features that
-are CLIP's own (`features.projected`). Ours: any text tower and any backbone; pictures as a grid of cells that the head
-looks at one by one (`picture: cells`), for statements about number and place; and towers that retrieval has trained
+As published, both encoders are CLIP's, the picture encoder frozen: `text: pretrained`, `picture: given` with features that
+are CLIP's own (`features.projected`). Ours: any text encoder and any backbone; pictures as a grid of cells that the head
+looks at one by one (`picture: cells`), for statements about number and place; and encoders that retrieval has trained
 before (`before`), which is to us what its training is to CLIP.
 """
 
@@ -16,23 +16,25 @@ from torch import Tensor, nn
 
 from groundling.batches import DeviceBatch, LanguageSampler, Sampler, TrainingData
 from groundling.batches.stage import Loss
+from groundling.encoders.entailment import EntailmentHead
+from groundling.encoders.pair import Encoders, JudgingEncoders
+from groundling.encoders.picture.given import GivenPictures, UnseenPictures
+from groundling.encoders.picture.grid import GridEncoder, GridEntailmentHead
+from groundling.encoders.picture.linear import LinearPictureEncoder
+from groundling.encoders.text.bidirectional import BidirectionalEncoder, BidirectionalSentence
+from groundling.encoders.text.characters import CharacterEncoder, LayeredWords
+from groundling.encoders.text.max_pooled import MaxPooledEncoder, MaxSentence
+from groundling.encoders.text.recurrent import RecurrentEncoder
+from groundling.encoders.text.warm_start import take_over_text
+from groundling.encoders.tokenisers.characters import CharacterTokeniser
+from groundling.encoders.tokenisers.hub import HubTokeniser
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.errors import UserError
 from groundling.objectives.verdict import verdict_loss
 from groundling.settings import Settings
 from groundling.systems.base import System
 from groundling.systems.plan import Context, Start
-from groundling.text import CharacterTokeniser, Tokeniser, WordTokeniser
-from groundling.text.hub import HubTokeniser
-from groundling.towers.bidirectional import BidirectionalSentence, BidirectionalTower
-from groundling.towers.cells import CellTower, CellVerdictHead
-from groundling.towers.characters import CharacterTower, LayeredWords
-from groundling.towers.given import GivenPictures, UnseenPictures
-from groundling.towers.max_pooled import MaxSentence, MaxTower
-from groundling.towers.pair import JudgingTowers, Towers
-from groundling.towers.picture import PictureTower
-from groundling.towers.recurrent import RecurrentTower
-from groundling.towers.verdict import VerdictHead
-from groundling.towers.warm_start import take_over_text
+from groundling.text import Tokeniser
 
 
 class ClipVESettings(Settings):
@@ -60,11 +62,11 @@ class ClipVESettings(Settings):
         description="text: pretrained: the state that stands for the sentence; last: final [SEP], or CLIP's end of "
         "text; first: [CLS]",
     )
-    train_text: bool = Field(True, description="train the text tower; false: the head alone learns from sentences")
+    train_text: bool = Field(True, description="train the text encoder; false: the head alone learns from sentences")
     picture: Literal["linear", "cells", "given"] = Field(
         "linear",
         description="linear: one layer on the features; cells: each cell of a grid by itself (features.grid), with "
-        "another head; given: features that are in the text tower's space already (features.projected)",
+        "another head; given: features that are in the text encoder's space already (features.projected)",
     )
     train_picture: bool = Field(
         True, description="false as published: for CLIP's own features, or after a run that comes `before`"
@@ -107,34 +109,34 @@ class ClipVE(System):
             return CharacterTokeniser.from_json(saved)
         return WordTokeniser.from_json(saved)
 
-    def towers(self, tokeniser: Tokeniser, features: int) -> JudgingTowers:
+    def encoders(self, tokeniser: Tokeniser, features: int) -> JudgingEncoders:
         own = self.settings
         frozen = [name for name, trained in (("text", own.train_text), ("picture", own.train_picture)) if not trained]
-        return JudgingTowers(self.text_tower(tokeniser), self.picture_tower(features), self.head(), tuple(frozen))
+        return JudgingEncoders(self.text_encoder(tokeniser), self.picture_encoder(features), self.head(), tuple(frozen))
 
-    def head(self) -> VerdictHead | CellVerdictHead:
+    def head(self) -> EntailmentHead | GridEntailmentHead:
         own = self.settings
         if own.picture == "cells":
-            return CellVerdictHead(
+            return GridEntailmentHead(
                 own.dimensions, own.cells, own.cell_dimensions, own.questions, hidden=own.hidden, dropout=own.dropout
             )
-        return VerdictHead(own.dimensions, own.hidden, own.dropout)
+        return EntailmentHead(own.dimensions, own.hidden, own.dropout)
 
-    def text_tower(self, tokeniser: Tokeniser) -> nn.Module:
+    def text_encoder(self, tokeniser: Tokeniser) -> nn.Module:
         own = self.settings
         if own.text == "pretrained":
-            from groundling.towers.pooled import PooledTower  # transformers is imported where it is used
+            from groundling.encoders.text.pooled import PooledEncoder  # transformers is imported where it is used
 
-            return PooledTower(cast(HubTokeniser, tokeniser).folder, own.dimensions, own.pooling)
+            return PooledEncoder(cast(HubTokeniser, tokeniser).folder, own.dimensions, own.pooling)
         if own.text == "characters":
             longest = cast(CharacterTokeniser, tokeniser).longest
             words = LayeredWords(tokeniser.size, own.character_dimensions, own.layers, own.word_dimensions, longest)
-            return CharacterTower(words, self.sentence())
+            return CharacterEncoder(words, self.sentence())
         if own.reading == "last":
-            return RecurrentTower(tokeniser.size, own.word_dimensions, own.dimensions)
+            return RecurrentEncoder(tokeniser.size, own.word_dimensions, own.dimensions)
         if own.reading == "ends":
-            return BidirectionalTower(tokeniser.size, own.word_dimensions, own.dimensions, "ends")
-        return MaxTower(tokeniser.size, own.word_dimensions, own.dimensions)
+            return BidirectionalEncoder(tokeniser.size, own.word_dimensions, own.dimensions, "ends")
+        return MaxPooledEncoder(tokeniser.size, own.word_dimensions, own.dimensions)
 
     def sentence(self) -> nn.Module:
         own = self.settings
@@ -142,7 +144,7 @@ class ClipVE(System):
             return MaxSentence(own.word_dimensions, own.dimensions)
         return BidirectionalSentence(own.word_dimensions, own.dimensions, own.reading)
 
-    def picture_tower(self, features: int) -> nn.Module:
+    def picture_encoder(self, features: int) -> nn.Module:
         own = self.settings
         if not own.sees_pictures:
             size = own.cells * own.cell_dimensions if own.picture == "cells" else own.dimensions
@@ -160,8 +162,8 @@ class ClipVE(System):
                     f"system.cells: {features} features cannot be those of {own.cells} cells; set it to features.grid "
                     "squared"
                 )
-            return CellTower(features, own.cells, own.cell_dimensions)
-        return PictureTower(features, own.dimensions)
+            return GridEncoder(features, own.cells, own.cell_dimensions)
+        return LinearPictureEncoder(features, own.dimensions)
 
     def features_in(self, weights: Mapping[str, Tensor]) -> int:
         width = weights.get("picture.width")
@@ -172,19 +174,19 @@ class ClipVE(System):
         part = context.train
         return TrainingData.build(part.corpus, part.features, tokeniser, context.device, part.corpus.classes())
 
-    def warm_start(self, towers: Towers, tokeniser: Tokeniser, context: Context, start: Start) -> None:
-        """Both towers of a run that has the same kind of them; words that it has not met begin at random."""
-        take_over_text(towers.text, tokeniser, start.towers.text, start.tokeniser, start.system.name)
+    def warm_start(self, encoders: Encoders, tokeniser: Tokeniser, context: Context, start: Start) -> None:
+        """Both encoders of a run that has the same kind of them; words that it has not met begin at random."""
+        take_over_text(encoders.text, tokeniser, start.encoders.text, start.tokeniser, start.system.name)
         try:
-            towers.picture.load_state_dict(start.towers.picture.state_dict())
+            encoders.picture.load_state_dict(start.encoders.picture.state_dict())
         except RuntimeError:
             raise UserError(
-                f"before: the picture tower of this {start.system.name} run is of another kind or size; features, "
+                f"before: the picture encoder of this {start.system.name} run is of another kind or size; features, "
                 "dimensions and system.picture must fit it"
             ) from None
-        head = getattr(start.towers, "verdict", None)
-        if head is not None and isinstance(towers, JudgingTowers):
-            towers.verdict.load_state_dict(head.state_dict())
+        head = getattr(start.encoders, "verdict", None)
+        if head is not None and isinstance(encoders, JudgingEncoders):
+            encoders.verdict.load_state_dict(head.state_dict())
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         """All languages in one stream: batch normalisation sees them together."""
@@ -195,10 +197,10 @@ class ClipVE(System):
         return judging_loss
 
 
-def judging_loss(towers: JudgingTowers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+def judging_loss(encoders: JudgingEncoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
     """Statements, then the picture that each is about."""
     assert data.classes is not None  # noqa: S101 (made above)
     statements, pictures = batch.rows
-    sentences = towers.text(*data.captions(statements, batch.longest))
-    seen = towers.picture(data.features[pictures])
-    return verdict_loss(towers.verdict(sentences, seen), data.classes[statements])
+    sentences = encoders.text(*data.captions(statements, batch.longest))
+    seen = encoders.picture(data.features[pictures])
+    return verdict_loss(encoders.verdict(sentences, seen), data.classes[statements])

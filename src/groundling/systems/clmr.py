@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
 
+from groundling.encoders.pair import Encoders
+from groundling.encoders.picture.linear import LinearPictureEncoder
+from groundling.encoders.text.bidirectional import BidirectionalEncoder
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
 from groundling.systems.plan import Context
-from groundling.text import Tokeniser, WordTokeniser
-from groundling.towers.bidirectional import BidirectionalTower
-from groundling.towers.pair import Towers
-from groundling.towers.picture import PictureTower
+from groundling.text import Tokeniser
 
 
 class CLMRSettings(CrossLanguageSettings):
@@ -34,7 +35,7 @@ class CLMR(CrossLanguage):
     def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return WordTokeniser.from_json(saved)
 
-    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         own = self.settings
-        text = BidirectionalTower(tokeniser.size, own.word_dimensions, own.dimensions, own.pooling)
-        return Towers(text, PictureTower(features, own.dimensions))
+        text = BidirectionalEncoder(tokeniser.size, own.word_dimensions, own.dimensions, own.pooling)
+        return Encoders(text, LinearPictureEncoder(features, own.dimensions))

@@ -6,7 +6,7 @@ The teacher is any trained run, for retrieval or for verdicts, and never changes
 languages are read by the teacher as before, new ones by the student, whose vectors lie in the same space, so that all
 that the teacher could do with its own languages can be done with the new ones.
 
-The paper's student is mBERT and its teacher CLIP's text tower; here any tower can be either.
+The paper's student is mBERT and its teacher CLIP's text encoder; here any encoder can be either.
 """
 
 from collections.abc import Mapping
@@ -24,20 +24,22 @@ from groundling.batches.translations import TranslationSampler
 from groundling.corpus import Corpus, conditions, sentence_pairs
 from groundling.corpus.sentence_pairs import Meaning
 from groundling.dataset import Dataset, load_corpus
+from groundling.encoders.pair import Encoders, JudgingEncoders
+from groundling.encoders.text.characters import CharacterEncoder, LayeredWords
+from groundling.encoders.text.students import NewWords, OwnWords, SentenceMap, own_reader, pretrained_student, reader
+from groundling.encoders.text.taught import TaughtEncoder
+from groundling.encoders.tokenisers.characters import CharacterTokeniser
+from groundling.encoders.tokenisers.hub import HubTokeniser
+from groundling.encoders.tokenisers.taught import TaughtTokeniser, letters
+from groundling.encoders.tokenisers.use import LANGUAGES, STEPS, UseTokeniser
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.errors import UserError
 from groundling.objectives.distillation import unexplained
 from groundling.settings import CorpusSettings, Settings
 from groundling.settings import Settings as AnySettings
 from groundling.systems.base import System
 from groundling.systems.plan import Context, Start, Validation
-from groundling.text import CharacterTokeniser, Tokeniser, WordTokeniser
-from groundling.text.hub import HubTokeniser
-from groundling.text.taught import TaughtTokeniser, letters
-from groundling.text.use import LANGUAGES, STEPS, UseTokeniser
-from groundling.towers.characters import CharacterTower, LayeredWords
-from groundling.towers.pair import JudgingTowers, Towers
-from groundling.towers.students import NewWords, OwnWords, SentenceMap, own_reader, pretrained_student, reader
-from groundling.towers.taught import TaughtTower
+from groundling.text import Tokeniser
 from groundling.translation.parallel import translation_rows
 
 STUDENTS = ("words", "tower", "characters", "use")
@@ -210,18 +212,18 @@ class Clseave(System):
     def features(self, context: Context) -> int:
         """There are no pictures here: the teacher has seen some."""
         start = _teacher(context)
-        return start.system.features_in(start.towers.state_dict())
+        return start.system.features_in(start.encoders.state_dict())
 
-    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         taught = cast(TaughtTokeniser, tokeniser)
         assert self.teacher is not None  # noqa: S101 (resolved)
-        towers = self.teacher.towers(taught.teacher, features).requires_grad_(False)
-        if isinstance(towers, JudgingTowers):
-            towers.frozen = ()  # which part learns is said here: the student
-        student = self._student(taught, towers.text)
+        encoders = self.teacher.encoders(taught.teacher, features).requires_grad_(False)
+        if isinstance(encoders, JudgingEncoders):
+            encoders.frozen = ()  # which part learns is said here: the student
+        student = self._student(taught, encoders.text)
         known = letters(taught.teacher, taught.known[0]), letters(taught.student, taught.languages[0])
-        towers.text = TaughtTower(towers.text, student, taught.offset, known)
-        return towers
+        encoders.text = TaughtEncoder(encoders.text, student, taught.offset, known)
+        return encoders
 
     def _student(self, taught: TaughtTokeniser, teacher: nn.Module) -> nn.Module:
         own, tokeniser = self.settings, taught.student
@@ -235,16 +237,16 @@ class Clseave(System):
         sentence, words = own_reader(teacher, dimensions, own.word_dimensions)
         if isinstance(tokeniser, CharacterTokeniser):
             spelled = LayeredWords(tokeniser.size, own.character_dimensions, own.layers, words, tokeniser.longest)
-            return CharacterTower(spelled, sentence)
+            return CharacterEncoder(spelled, sentence)
         return OwnWords(tokeniser.size, sentence, words, own.dropout)
 
-    def warm_start(self, towers: Towers, tokeniser: Tokeniser, context: Context, start: Start) -> None:
+    def warm_start(self, encoders: Encoders, tokeniser: Tokeniser, context: Context, start: Start) -> None:
         """The teacher as it is, all of it; and its reader, where the student has one like it."""
-        text = cast(TaughtTower, towers.text)
-        text.teacher.load_state_dict(start.towers.text.state_dict())
-        for name, part in start.towers.named_children():
+        text = cast(TaughtEncoder, encoders.text)
+        text.teacher.load_state_dict(start.encoders.text.state_dict())
+        for name, part in start.encoders.named_children():
             if name != "text":
-                towers.get_submodule(name).load_state_dict(part.state_dict())
+                encoders.get_submodule(name).load_state_dict(part.state_dict())
         sentence, example = getattr(text.student, "sentence", None), reader(text.teacher)
         if isinstance(sentence, nn.Module) and example is not None:
             sentence.load_state_dict(example.state_dict())
@@ -259,9 +261,9 @@ class Clseave(System):
         return sentence_loss
 
 
-def sentence_loss(towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+def sentence_loss(encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
     """Of sentences in new languages, then of known ones that mean the same."""
-    text, (captions, partners) = cast(TaughtTower, towers.text), batch.rows
+    text, (captions, partners) = cast(TaughtEncoder, encoders.text), batch.rows
     with torch.no_grad():
         said = text.known(*data.captions(partners, batch.longest))
     again = text.taught(*data.captions(captions, batch.longest))

@@ -21,6 +21,14 @@ from torch import Tensor, nn
 from groundling.batches import DeviceBatch, TrainingData
 from groundling.batches.links import Find, Links
 from groundling.batches.translations import TranslationSampler
+from groundling.encoders.pair import Encoders
+from groundling.encoders.text.autoencoder import Autoencoder
+from groundling.encoders.text.pooled import PooledEncoder
+from groundling.encoders.text.students import ProjectedSentence, reader
+from groundling.encoders.text.taught import TaughtEncoder
+from groundling.encoders.text.word_by_word import BorrowedPooling, WordByWord, WordByWordTaughtEncoder
+from groundling.encoders.tokenisers.hub import HubTokeniser
+from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError
 from groundling.objectives.contextual_word_pairs import ContextualPairs
 from groundling.objectives.counted_word_pairs import CountedPairs
@@ -29,14 +37,6 @@ from groundling.objectives.token_alignment import unexplained_tokens
 from groundling.systems.clseave import Clseave, ClseaveSettings, _dimensions
 from groundling.systems.plan import Context, Plan
 from groundling.text import Tokeniser
-from groundling.text.hub import HubTokeniser
-from groundling.text.taught import TaughtTokeniser
-from groundling.towers.autoencoder import Autoencoder
-from groundling.towers.pair import Towers
-from groundling.towers.pooled import PooledTower
-from groundling.towers.students import ProjectedSentence, reader
-from groundling.towers.taught import TaughtTower
-from groundling.towers.tokens import BorrowedPooling, WordByWord, WordByWordTaughtTower
 
 COUNTED, CONTEXTUAL = 0.5, 1e-3  # thresholds: ours for counts, the published one for states of an encoder
 
@@ -60,7 +60,9 @@ class ClteaveSettings(ClseaveSettings):
     autoencoder_steps: NonNegativeInt = Field(
         0, description="first steps in which only the autoencoder learns, to give back the student's states"
     )
-    rectified: bool = Field(False, description="ReLUs in the autoencoder, as published: see `towers.autoencoder`")
+    rectified: bool = Field(
+        False, description="ReLUs in the autoencoder, as published: see `encoders.text.autoencoder`"
+    )
 
     @field_validator("student")
     @classmethod
@@ -85,17 +87,17 @@ class Clteave(Clseave):
 
     # --- what it is made of
 
-    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
-        towers = super().towers(tokeniser, features)
-        both = cast(TaughtTower, towers.text)
-        towers.text = WordByWordTaughtTower(both.teacher, both.student, both.offset, both.letters)
-        return towers
+    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
+        encoders = super().encoders(tokeniser, features)
+        both = cast(TaughtEncoder, encoders.text)
+        encoders.text = WordByWordTaughtEncoder(both.teacher, both.student, both.offset, both.letters)
+        return encoders
 
     def _student(self, taught: TaughtTokeniser, teacher: nn.Module) -> nn.Module:
         """One that reads as its teacher does has its states as they are; another one's go through an autoencoder."""
         own, view = self.settings, WordByWord(teacher)
         if isinstance(taught.student, HubTokeniser):
-            encoder = PooledTower(taught.student.folder, _dimensions(taught, teacher), "last")
+            encoder = PooledEncoder(taught.student.folder, _dimensions(taught, teacher), "last")
             encoder.encoder.requires_grad_(own.train_encoder)
             encoder.project = nn.Identity()  # type: ignore[assignment]  # the teacher's own takes its place
             inner: nn.Module = encoder
@@ -144,8 +146,8 @@ class WordLoss:
     sentence: float
     autoencoder_steps: int
 
-    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
-        text, (captions, partners) = cast(WordByWordTaughtTower, towers.text), batch.rows
+    def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
+        text, (captions, partners) = cast(WordByWordTaughtEncoder, encoders.text), batch.rows
         with torch.no_grad():
             known, meant = text.known_states(*data.captions(partners, batch.longest))
         entries, lengths = data.captions(captions, batch.longest)
@@ -163,10 +165,10 @@ class WordLoss:
 
 @torch.no_grad()
 def _states(view: WordByWord, tokeniser: Tokeniser, language: str) -> int:
-    """Dimensions of a tower's states, seen from one sentence."""
+    """Dimensions of an encoder's states, seen from one sentence."""
     tokens = tokeniser.encode(["a"], [language])
     entries = torch.from_numpy(tokens.ids)
     if tokens.spellings is not None:
         entries = torch.from_numpy(tokens.spellings)[entries.long()]
-    view.tower.eval()
+    view.encoder.eval()
     return int(view(entries, torch.from_numpy(tokens.lengths)).shape[-1])

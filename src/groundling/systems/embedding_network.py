@@ -15,6 +15,14 @@ from torch import nn
 
 from groundling.batches import EveryLanguageSampler, Sampler, TrainingData
 from groundling.batches.stage import Loss
+from groundling.encoders.compact import fold_picture, fold_text, plan
+from groundling.encoders.pair import Encoders
+from groundling.encoders.picture.two_layers import TwoLayerPictureEncoder
+from groundling.encoders.text.hybrid import HybridWords
+from groundling.encoders.text.universal import ParallelEncoder, UniversalEncoder
+from groundling.encoders.tokenisers.by_language import LanguageTokeniser
+from groundling.encoders.tokenisers.hybrid_vocabulary import Assignment, HybridVocabulary
+from groundling.encoders.tokenisers.own_vocabulary import OwnVocabulary
 from groundling.errors import UserError
 from groundling.objectives.language_alignment import AlignedLoss, AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, Pretraining, assign
@@ -22,14 +30,6 @@ from groundling.objectives.two_branch import TwoBranchLoss, TwoBranchSettings, t
 from groundling.systems.base import System
 from groundling.systems.plan import Context
 from groundling.text import Tokeniser
-from groundling.text.by_language import LanguageTokeniser
-from groundling.towers.compact import fold_picture, fold_text, plan
-from groundling.towers.hybrid import HybridWords
-from groundling.towers.pair import Towers
-from groundling.towers.two_layers import TwoLayerPictureTower
-from groundling.towers.universal import ParallelTower, UniversalTower
-from groundling.words.hybrid_vocabulary import Assignment, HybridVocabulary
-from groundling.words.own_vocabulary import OwnVocabulary
 from groundling.words.starting_vectors import StartingVectors
 
 
@@ -72,15 +72,15 @@ class EmbeddingNetwork(System):
         """How universal embeddings are aligned across languages; None where they are not."""
         return None
 
-    def text_tower(self, words: HybridWords) -> UniversalTower | ParallelTower:
-        return UniversalTower(words, words.width, self.settings.state_dimensions, self.settings.dimensions)
+    def text_encoder(self, words: HybridWords) -> UniversalEncoder | ParallelEncoder:
+        return UniversalEncoder(words, words.width, self.settings.state_dimensions, self.settings.dimensions)
 
     def branches(self, tokeniser: LanguageTokeniser) -> int:
         """How many GRUs read captions."""
         return 1
 
     def parts(self, tokeniser: LanguageTokeniser) -> dict[str, nn.Module | nn.Parameter]:
-        """What is trained beside the towers."""
+        """What is trained beside the encoders."""
         if self.alignment is None:
             return {}
         return {"adversary": nn.Linear(self.settings.universal_dimensions, len(tokeniser.codes))}
@@ -109,17 +109,17 @@ class EmbeddingNetwork(System):
     def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return LanguageTokeniser.from_json(saved)
 
-    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         own, read = self.settings, cast(LanguageTokeniser, tokeniser)
         words = self.folded_words(read) if own.compact else self.words(read)
-        picture = TwoLayerPictureTower(
+        picture = TwoLayerPictureEncoder(
             features, own.picture_dimensions, own.dimensions, own.dropout, normalise=not own.compact
         )
-        text = self.text_tower(words)
-        return Towers(text, picture, **({} if own.compact else self.parts(read)))
+        text = self.text_encoder(words)
+        return Encoders(text, picture, **({} if own.compact else self.parts(read)))
 
     def assign(self, context: Context, words: LanguageTokeniser) -> Assignment:
-        """The latent token of every word: learned before the towers can be made."""
+        """The latent token of every word: learned before the encoders can be made."""
         own = self.settings
         how = Pretraining(
             self.latent, own.universal_dimensions, own.sentences, own.margin, own.most_violated, context.seed
@@ -168,7 +168,7 @@ class EmbeddingNetwork(System):
     # --- the same model in fewer numbers
 
     def folded_words(self, tokeniser: LanguageTokeniser) -> HybridWords:
-        """The same words in the smallest form (see `towers.compact`)."""
+        """The same words in the smallest form (see `encoders.compact`)."""
         own = self.settings
         kept = plan(
             tokeniser.bounds,
@@ -181,10 +181,10 @@ class EmbeddingNetwork(System):
         )
         return HybridWords(tokeniser.bounds, tokeniser.dimensions, kept.width, tokeniser.tokens, kept.mapped)
 
-    def folded(self, tokeniser: Tokeniser, towers: Towers, features: int) -> Towers:
+    def folded(self, tokeniser: Tokeniser, encoders: Encoders, features: int) -> Encoders:
         if self.settings.compact:
-            return towers
-        small = type(self)(self.settings.model_copy(update={"compact": True})).towers(tokeniser, features)
-        fold_text(text_of(towers), text_of(small))
-        fold_picture(cast(TwoLayerPictureTower, towers.picture), cast(TwoLayerPictureTower, small.picture))
+            return encoders
+        small = type(self)(self.settings.model_copy(update={"compact": True})).encoders(tokeniser, features)
+        fold_text(text_of(encoders), text_of(small))
+        fold_picture(cast(TwoLayerPictureEncoder, encoders.picture), cast(TwoLayerPictureEncoder, small.picture))
         return small

@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
+from groundling.encoders.tokenisers.hybrid_vocabulary import HybridVocabulary
 from groundling.objectives.language_alignment import AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
 from groundling.settings import Settings
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
-from groundling.words.hybrid_vocabulary import HybridVocabulary
 
 
 class FrequentWordSettings(Settings):

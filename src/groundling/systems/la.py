@@ -7,10 +7,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from groundling.encoders.tokenisers.hybrid_vocabulary import HybridVocabulary
 from groundling.objectives.language_alignment import AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
-from groundling.words.hybrid_vocabulary import HybridVocabulary
 
 
 class LASettings(EmbeddingNetworkSettings, AlignmentSettings, LatentTokenSettings):

@@ -9,13 +9,14 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
+from groundling.encoders.pair import Encoders
+from groundling.encoders.picture.linear import LinearPictureEncoder
+from groundling.encoders.text.bidirectional import BidirectionalSentence
+from groundling.encoders.text.characters import CharacterEncoder, LayeredWords, RecurrentWords
+from groundling.encoders.tokenisers.characters import CharacterTokeniser
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
 from groundling.systems.plan import Context
-from groundling.text import CharacterTokeniser, Tokeniser
-from groundling.towers.bidirectional import BidirectionalSentence
-from groundling.towers.characters import CharacterTower, LayeredWords, RecurrentWords
-from groundling.towers.pair import Towers
-from groundling.towers.picture import PictureTower
+from groundling.text import Tokeniser
 
 
 class LIWESettings(CrossLanguageSettings):
@@ -46,7 +47,7 @@ class LIWE(CrossLanguage):
     def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return CharacterTokeniser.from_json(saved)
 
-    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         own = self.settings
         words = (
             RecurrentWords(tokeniser.size, own.character_dimensions, own.word_dimensions)
@@ -61,4 +62,4 @@ class LIWE(CrossLanguage):
             )
         )
         sentence = BidirectionalSentence(own.word_dimensions, own.dimensions, own.pooling)
-        return Towers(CharacterTower(words, sentence), PictureTower(features, own.dimensions))
+        return Encoders(CharacterEncoder(words, sentence), LinearPictureEncoder(features, own.dimensions))

@@ -11,10 +11,10 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
+from groundling.encoders.tokenisers.own_vocabulary import OwnVocabulary
 from groundling.objectives.language_alignment import AlignmentSettings
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 from groundling.words.dictionary_mapping import DictionaryMapping
-from groundling.words.own_vocabulary import OwnVocabulary
 
 
 class MULESettings(EmbeddingNetworkSettings, AlignmentSettings):

@@ -7,10 +7,10 @@ align, and no adversary.
 
 from typing import ClassVar, Literal
 
+from groundling.encoders.text.hybrid import HybridWords
+from groundling.encoders.text.universal import ParallelEncoder
+from groundling.encoders.tokenisers.by_language import LanguageTokeniser
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
-from groundling.text.by_language import LanguageTokeniser
-from groundling.towers.hybrid import HybridWords
-from groundling.towers.universal import ParallelTower
 
 
 class ParEmbNSettings(EmbeddingNetworkSettings):
@@ -23,8 +23,8 @@ class ParEmbN(EmbeddingNetwork):
     Settings: ClassVar = ParEmbNSettings
     settings: ParEmbNSettings
 
-    def text_tower(self, words: HybridWords) -> ParallelTower:
-        return ParallelTower(words, words.width, self.settings.state_dimensions, self.settings.dimensions)
+    def text_encoder(self, words: HybridWords) -> ParallelEncoder:
+        return ParallelEncoder(words, words.width, self.settings.state_dimensions, self.settings.dimensions)
 
     def branches(self, tokeniser: LanguageTokeniser) -> int:
         return len(tokeniser.codes)

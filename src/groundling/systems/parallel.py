@@ -3,7 +3,7 @@
 Gella, Sennrich, Keller and Lapata 2017, "Image pivoting for learning multilingual multimodal representations"
 (arXiv:1707.07601): to the losses of `pivot` it adds, for every two languages, the ranking loss of the captions that
 describe the same picture (their Parallel-Sym and, with `similarity: order`, Parallel-Asym). Between captions the order
-score has no direction: see `towers.similarity`.
+score has no direction: see `encoders.similarity`.
 """
 
 from typing import ClassVar, Literal

@@ -6,8 +6,8 @@ languages,
 
     L = Σ_l Σ_(i, c) Σ_c' [α − s(i, c) + s(i, c')]₊ + Σ_i' [α − s(i, c) + s(i', c)]₊,
 
-with the cosine for s (their Pivot-Sym) or the order score (Pivot-Asym: `similarity: order`). The towers are those of
-`vse`, all languages in one text tower, as in Kádár et al. 2018, who compare with these rows.
+with the cosine for s (their Pivot-Sym) or the order score (Pivot-Asym: `similarity: order`). The encoders are those of
+`vse`, all languages in one text encoder, as in Kádár et al. 2018, who compare with these rows.
 """
 
 from typing import ClassVar, Literal

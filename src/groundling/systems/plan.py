@@ -11,10 +11,10 @@ from torch import Tensor
 from groundling.batches import TrainingData
 from groundling.batches.stage import Learn, Stage
 from groundling.dataset import Dataset
+from groundling.encoders.pair import Encoders
 from groundling.objectives.mixed_languages import TeacherVectors
 from groundling.settings import Recipe
 from groundling.text import Tokeniser
-from groundling.towers.pair import Towers
 
 if TYPE_CHECKING:
     from groundling.systems.base import System
@@ -34,7 +34,7 @@ class Start:
 
     system: "System"
     tokeniser: Tokeniser
-    towers: Towers
+    encoders: Encoders
     languages: tuple[str, ...] = ()
 
 
@@ -44,7 +44,7 @@ class Context:
 
     Attributes:
         train, dev: what it learns from and is validated on (see `System.material`).
-        learn: trains what has to be learned before the towers can be made.
+        learn: trains what has to be learned before the encoders can be made.
         start: the training that this one starts from.
         teachers: what other models make of the training captions and pictures, where the recipe names any.
         saved: the tokeniser, as JSON, of a training that was stopped and now goes on; None where it begins.
@@ -71,22 +71,22 @@ class Context:
 
 @dataclass(frozen=True)
 class Plan:
-    """A training, ready to run: what is trained is the module of its stage, the towers.
+    """A training, ready to run: what is trained is the module of its stage, the encoders.
 
     Attributes:
         system: that made the plan.
-        dev_features: the features of the dev pictures, where the towers have a picture network that changes.
+        dev_features: the features of the dev pictures, where the encoders have a picture network that changes.
     """
 
     system: "System"
     tokeniser: Tokeniser
     stage: Stage
     validation: Validation
-    dev_features: Callable[[Towers], Tensor] | None = None
+    dev_features: Callable[[Encoders], Tensor] | None = None
 
     @property
-    def towers(self) -> Towers:
-        return cast(Towers, self.stage.module)
+    def encoders(self) -> Encoders:
+        return cast(Encoders, self.stage.module)
 
     @property
     def data(self) -> TrainingData:

@@ -19,19 +19,20 @@ from torch import Tensor
 from groundling.batches import Sampler, TrainingData
 from groundling.batches.mixed_languages import MixedLanguageSampler
 from groundling.batches.stage import Loss
+from groundling.encoders.pair import Encoders
+from groundling.encoders.picture.standardised import StandardisedEncoder
+from groundling.encoders.text.bag import BagEncoder
+from groundling.encoders.text.projected_max import ProjectedMaxEncoder
+from groundling.encoders.tokenisers.ngrams import NgramTokeniser
+from groundling.encoders.tokenisers.words import WordTokeniser
+from groundling.encoders.tuned import TunedEncoders
 from groundling.errors import UserError, did_you_mean
 from groundling.objectives.info_nce import InfoNCE
 from groundling.objectives.mixed_languages import Look, MaxOfHinges, MixedLanguageLoss
 from groundling.settings import Settings
 from groundling.systems.base import System
 from groundling.systems.plan import Context, Plan
-from groundling.text import Tokeniser, WordTokeniser
-from groundling.text.ngrams import NgramTokeniser
-from groundling.towers.bag import BagTower
-from groundling.towers.pair import Towers
-from groundling.towers.projected_max import ProjectedMaxTower
-from groundling.towers.standardised import StandardisedTower
-from groundling.towers.tuned import TunedTowers
+from groundling.text import Tokeniser
 from groundling.vision.augmentation import Cropping
 
 #: Noise on standardised features, where a recipe says none: much where every step sees the same ones.
@@ -103,17 +104,17 @@ class Polyglot(System):
     def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return (NgramTokeniser if self.settings.text == "ngrams" else WordTokeniser).from_json(saved)
 
-    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         own = self.settings
         if own.text == "ngrams":
-            text: torch.nn.Module = BagTower(tokeniser.size, own.word_dimensions, own.dimensions, own.dropout)
+            text: torch.nn.Module = BagEncoder(tokeniser.size, own.word_dimensions, own.dimensions, own.dropout)
         else:
-            text = ProjectedMaxTower(
+            text = ProjectedMaxEncoder(
                 tokeniser.size, own.word_dimensions, own.hidden, own.dimensions, own.dropout, own.word_dropout
             )
-        picture = StandardisedTower(features, own.dimensions, own.picture_dropout)
+        picture = StandardisedEncoder(features, own.dimensions, own.picture_dropout)
         hinges = own.objective == "max_of_hinges"
-        return Towers(text, picture, objective=MaxOfHinges(own.margin) if hinges else InfoNCE(own.temperature))
+        return Encoders(text, picture, objective=MaxOfHinges(own.margin) if hinges else InfoNCE(own.temperature))
 
     def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:
         return TrainingData.build(context.train.with_text_only(), context.train.features, tokeniser, context.device)
@@ -154,8 +155,8 @@ class Polyglot(System):
 
     def setup(self, context: Context) -> Plan:
         plan = super().setup(context)
-        towers, stage = plan.towers, plan.stage
-        picture = cast(StandardisedTower, towers.picture)
+        encoders, stage = plan.encoders, plan.stage
+        picture = cast(StandardisedEncoder, encoders.picture)
         picture.fit(stage.data.features)
         picture.noise = self._noise(context)
         if not self.settings.tune:
@@ -164,10 +165,10 @@ class Polyglot(System):
 
         tuning = self._tuning(context)
         store, dev = tuning.store(context.train.corpus), tuning.store(context.dev.corpus)
-        tuned = TunedTowers(towers, tuning.network).to(context.device)
+        tuned = TunedEncoders(encoders, tuning.network).to(context.device)
         cropping, features = tuning.cropping, context.recipe.features
 
-        def look(towers: Towers, rows: Tensor) -> Tensor:
+        def look(encoders: Encoders, rows: Tensor) -> Tensor:
             return tuning.run(store.random(rows, cropping))
 
         rate = self.settings.picture_learning_rate / context.recipe.training.learning_rate
@@ -182,10 +183,10 @@ class Polyglot(System):
 
     def _look(self, context: Context, data: TrainingData) -> Look:
         if context.train.views is None:
-            return lambda towers, rows: data.features[rows]
+            return lambda encoders, rows: data.features[rows]
         views = torch.from_numpy(context.train.views).to(context.device)  # [pictures, views, dim] float16
 
-        def look(towers: Towers, rows: Tensor) -> Tensor:
+        def look(encoders: Encoders, rows: Tensor) -> Tensor:
             return views[rows, torch.randint(views.shape[1], rows.shape, device=rows.device)].float()
 
         return look

@@ -18,16 +18,16 @@ from torch import Tensor, nn
 
 from groundling.batches import DeviceBatch, Sampler, TrainingData
 from groundling.batches.stage import Loss
+from groundling.encoders.pair import Encoders
+from groundling.encoders.text.universal import UniversalEncoder
+from groundling.encoders.tokenisers.by_language import LanguageTokeniser
+from groundling.encoders.tokenisers.hybrid_vocabulary import HybridVocabulary
 from groundling.objectives.language_alignment import AlignedLoss, AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
 from groundling.objectives.masked import completion, masked_words
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 from groundling.systems.hem import FrequentWordSettings
 from groundling.systems.plan import Context
-from groundling.text.by_language import LanguageTokeniser
-from groundling.towers.pair import Towers
-from groundling.towers.universal import UniversalTower
-from groundling.words.hybrid_vocabulary import HybridVocabulary
 
 
 class SMALRSettings(EmbeddingNetworkSettings, AlignmentSettings, LatentTokenSettings, FrequentWordSettings):
@@ -79,28 +79,28 @@ class SMALRLoss:
     mask_weight: float
     masked_matching: float
 
-    def __call__(self, towers: Towers, data: TrainingData, batch: DeviceBatch) -> Tensor:
+    def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         """Of the kinds "align", what concerns universal embeddings alone, and "every", all losses."""
         grounded = self.aligned.grounded
-        text, n = cast(UniversalTower, towers.text), batch.rows.shape[1]
+        text, n = cast(UniversalEncoder, encoders.text), batch.rows.shape[1]
         ids, lengths, real = grounded.captions(data, batch)
         words = text.words(ids, frozen=batch.kind == "align").float()
         hidden = masked_words(lengths, batch.longest, self.mask)
         there = torch.arange(batch.longest, device=lengths.device) < lengths[..., None]
         with torch.autocast(words.device.type, enabled=False):
             means, masked_means = means_of(words, torch.stack([there, there & ~hidden], dim=-2)).unbind(dim=-2)
-            guess = self.guessing(masked_means, means, real, towers.complete_means)
-        total = self.aligned.alignment(towers, means, real, n, batch.step) + guess
+            guess = self.guessing(masked_means, means, real, encoders.complete_means)
+        total = self.aligned.alignment(encoders, means, real, n, batch.step) + guess
         if batch.kind == "align":
             return total
-        seen = towers.picture(data.features[batch.rows[0]])
-        both = torch.stack([words, torch.where(hidden[..., None], cast(Tensor, towers.mask), words)])
+        seen = encoders.picture(data.features[batch.rows[0]])
+        both = torch.stack([words, torch.where(hidden[..., None], cast(Tensor, encoders.mask), words)])
         twice = tuple((end, 2 * count) for end, count in batch.stairs)
         vectors, masked = text.sentences(both, lengths.expand(2, *lengths.shape), twice)
         with torch.autocast(words.device.type, enabled=False):
-            total = total + self.guessing(masked, vectors, real, towers.complete_sentences)
+            total = total + self.guessing(masked, vectors, real, encoders.complete_sentences)
             total = total + self.masked_matching * grounded.matching(seen, masked, real, batch.step)
-        return total + grounded.grounding(towers, seen, vectors, real, batch.step)
+        return total + grounded.grounding(encoders, seen, vectors, real, batch.step)
 
     def guessing(self, masked: Tensor, whole: Tensor, real: Tensor, layer: Tensor | nn.Module) -> Tensor:
         """λ·L_mask of one way to see captions, [languages, captions, d]."""

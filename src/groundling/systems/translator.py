@@ -5,7 +5,7 @@ Liu, Lebret and Aberer, "Visually grounded cross-lingual transfer learning" (pos
     s(i, t) = cos(f(M·t), g(i)),   sum of hinges, margin .2,
 
 with the word vectors t of a sentence, frozen; M, the TRANSLATOR, a matrix from the words of the new language to those
-of the language that f was trained on; f a recurrent encoder; g the picture tower. Three ways to begin (`start`):
+of the language that f was trained on; f a recurrent encoder; g the picture encoder. Three ways to begin (`start`):
 
     scratch  FS  f and g at random, no M. The source language, which has no need of M, is trained in this way, too
     encoder  T1  f and g from the run that comes `before`, M a random rotation
@@ -29,17 +29,17 @@ from pydantic import Field, PositiveInt, model_validator
 from torch import Tensor
 
 from groundling.corpus import Corpus
+from groundling.encoders.pair import Encoders
+from groundling.encoders.picture.linear import LinearPictureEncoder
+from groundling.encoders.text.mapped import MappedEncoder
+from groundling.encoders.tokenisers.vectors import VectorTokeniser
 from groundling.errors import UserError
 from groundling.systems.plan import Context, Start
 from groundling.systems.vse import VSE, VSESettings
 from groundling.text import Tokeniser
-from groundling.towers.mapped import MappedTower
-from groundling.towers.pair import Towers
-from groundling.towers.picture import PictureTower
 from groundling.words import WordVectors
 from groundling.words.alignment import AlignSettings
 from groundling.words.sources import dictionary_pairs, find_file, map_between, word_vectors
-from groundling.words.tokeniser import VectorTokeniser
 from groundling.words.training import WordSettings
 
 
@@ -48,7 +48,7 @@ class TranslatorSettings(VSESettings):
     objective: Literal["max_of_hinges", "sum_of_hinges", "contrastive"] = "sum_of_hinges"
     start: Literal["scratch", "encoder", "aligned"] = Field(
         "scratch",
-        description="scratch (FS): at random; encoder (T1): encoder and picture tower from the run `before`; aligned "
+        description="scratch (FS): at random; encoder (T1): encoder and picture encoder from the run `before`; aligned "
         "(T2): the map from the dictionary, too",
     )
     freeze: list[Literal["map", "encoder", "pictures"]] = Field(
@@ -136,28 +136,28 @@ class Translator(VSE):
     def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return VectorTokeniser.from_json(saved)
 
-    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
+    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         own, words = self.settings, cast(VectorTokeniser, tokeniser)
         table = torch.zeros(words.size, words.dimensions, dtype=torch.float16)
         if words.table is not None:
             table = torch.from_numpy(words.table)
-        text = MappedTower(table, own.dimensions, mapped=own.start != "scratch")
-        towers = Towers(text, PictureTower(features, own.dimensions))
-        parts = {"map": text.map, "encoder": text.sentence, "pictures": towers.picture}
+        text = MappedEncoder(table, own.dimensions, mapped=own.start != "scratch")
+        encoders = Encoders(text, LinearPictureEncoder(features, own.dimensions))
+        parts = {"map": text.map, "encoder": text.sentence, "pictures": encoders.picture}
         for name in own.freeze:
             cast(torch.nn.Module, parts[name]).requires_grad_(False)
-        return towers
+        return encoders
 
-    def warm_start(self, towers: Towers, tokeniser: Tokeniser, context: Context, start: Start) -> None:
+    def warm_start(self, encoders: Encoders, tokeniser: Tokeniser, context: Context, start: Start) -> None:
         if not isinstance(start.system, Translator):
             raise UserError(f"before: a run of system translator is needed, not of {start.system.name}")
-        theirs, ours = cast(MappedTower, start.towers.text), cast(MappedTower, towers.text)
+        theirs, ours = cast(MappedEncoder, start.encoders.text), cast(MappedEncoder, encoders.text)
         try:
             ours.sentence.load_state_dict(theirs.sentence.state_dict())
-            towers.picture.load_state_dict(start.towers.picture.state_dict())
+            encoders.picture.load_state_dict(start.encoders.picture.state_dict())
         except RuntimeError:
             raise UserError(
-                "before: its encoder or picture tower has another size; dimensions, word_dimensions and features must "
+                "before: its encoder or picture encoder has another size; dimensions, word_dimensions and features must "
                 "be the same in both recipes"
             ) from None
         dictionaries = self._dictionaries(context)
@@ -173,9 +173,9 @@ class Translator(VSE):
                 ours.map.weight.copy_(torch.from_numpy(found))
 
 
-def _each(words: tuple[str, ...], tower: MappedTower) -> Tensor:
+def _each(words: tuple[str, ...], encoder: MappedEncoder) -> Tensor:
     """[words, 1]: the row of each listed word."""
-    return torch.arange(1, 1 + len(words), device=tower.words.weight.device)[:, None]
+    return torch.arange(1, 1 + len(words), device=encoder.words.weight.device)[:, None]
 
 
 def _only_language(corpus: Corpus) -> str:

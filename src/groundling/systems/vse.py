@@ -1,4 +1,4 @@
-"""Visual-semantic embedding: a recurrent word tower and a picture tower, trained by a ranking loss.
+"""Visual-semantic embedding: a recurrent word encoder and a picture encoder, trained by a ranking loss.
 
 Kiros et al. 2014 (sum of hinges); VSE++, Faghri et al. 2018 (hardest negative); order embeddings, Vendrov et al. 2015
 (`similarity: order`). The base of most systems here.
@@ -11,15 +11,16 @@ from torch import Tensor
 
 from groundling.batches import LanguageSampler, Sampler, TrainingData
 from groundling.batches.stage import Loss
+from groundling.encoders.pair import Encoders
+from groundling.encoders.picture.linear import LinearPictureEncoder
+from groundling.encoders.text.recurrent import RecurrentEncoder
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.objectives import OBJECTIVES
 from groundling.objectives.ranking import RankingLoss
 from groundling.settings import Settings
 from groundling.systems.base import System
 from groundling.systems.plan import Context
-from groundling.text import Tokeniser, WordTokeniser
-from groundling.towers.pair import Towers
-from groundling.towers.picture import PictureTower
-from groundling.towers.recurrent import RecurrentTower
+from groundling.text import Tokeniser
 
 
 class VSESettings(Settings):
@@ -64,9 +65,9 @@ class VSE(System):
     def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
         return WordTokeniser.from_json(saved)
 
-    def towers(self, tokeniser: Tokeniser, features: int) -> Towers:
-        text = RecurrentTower(tokeniser.size, self.settings.word_dimensions, self.settings.dimensions)
-        return Towers(text, PictureTower(features, self.settings.dimensions))
+    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
+        text = RecurrentEncoder(tokeniser.size, self.settings.word_dimensions, self.settings.dimensions)
+        return Encoders(text, LinearPictureEncoder(features, self.settings.dimensions))
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         training = context.recipe.training

@@ -7,9 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from groundling.settings import TextSettings
-from groundling.text.segmentation import words
-from groundling.text.vocabulary import END, PAD, START, Vocabulary
+from groundling.text.vocabulary import PAD
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ class Tokens:
 
 
 class Tokeniser(Protocol):
-    """What a text tower reads. It is saved with the model as plain JSON."""
+    """What a text encoder reads. It is saved with the model as plain JSON."""
 
     @property
     def size(self) -> int:
@@ -47,39 +45,3 @@ def pad(lines: Sequence[Sequence[int]]) -> Tokens:
         np.concatenate([np.asarray(line, dtype=np.int32) for line in lines]) if len(lines) else []
     )
     return Tokens(ids, lengths)
-
-
-@dataclass(frozen=True)
-class WordTokeniser:
-    """Words of a vocabulary between a start and an end symbol."""
-
-    vocabulary: Vocabulary
-    settings: TextSettings
-
-    @property
-    def size(self) -> int:
-        return len(self.vocabulary)
-
-    @staticmethod
-    def build(texts: Sequence[str], languages: Sequence[str], settings: TextSettings) -> "WordTokeniser":
-        """From training captions only."""
-        captions = (
-            (language, words(text, language, settings.segmentation))
-            for text, language in zip(texts, languages, strict=True)
-        )
-        return WordTokeniser(Vocabulary.build(captions, settings.minimum_count), settings)
-
-    def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
-        row = self.vocabulary.row
-        lines = []
-        for text, language in zip(texts, languages, strict=True):
-            found = words(text, language, self.settings.segmentation)[: self.settings.maximum_length]
-            lines.append([START, *(row(word) for word in found), END])
-        return pad(lines)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": "words", "settings": self.settings.model_dump(), "words": list(self.vocabulary.words)}
-
-    @staticmethod
-    def from_json(value: dict[str, Any]) -> "WordTokeniser":
-        return WordTokeniser(Vocabulary(tuple(value["words"])), TextSettings(**value["settings"]))

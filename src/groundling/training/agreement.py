@@ -11,9 +11,9 @@ from torch import Tensor
 from groundling.batches import TrainingData
 from groundling.batches.translations import Rows, Translations
 from groundling.devices import autocast
+from groundling.encoders.text.taught import TaughtEncoder
 from groundling.objectives.distillation import unexplained
-from groundling.systems import Towers
-from groundling.towers.taught import TaughtTower
+from groundling.systems import Encoders
 from groundling.training.validated import Validated
 
 AT_ONCE = 512
@@ -43,10 +43,10 @@ class Agreement:
         return "agreement"
 
     @torch.inference_mode()
-    def __call__(self, towers: Towers) -> Validated:
-        was_training = towers.training
-        towers.eval()
-        text, data = cast(TaughtTower, towers.text), self.data
+    def __call__(self, encoders: Encoders) -> Validated:
+        was_training = encoders.training
+        encoders.eval()
+        text, data = cast(TaughtEncoder, encoders.text), self.data
         new = [data.codes.index(code) for code in self.new]
         pairs = Translations(data.owners, data.languages, new)
         if self.targets is None:
@@ -54,7 +54,7 @@ class Agreement:
             self.targets = torch.cat([text.known(*part) for part in self._parts(partners)])
         with autocast(data.ids.device, self.precision):
             said = torch.cat([text.taught(*part) for part in self._parts(pairs.captions)])
-        towers.train(was_training)
+        encoders.train(was_training)
         languages, found = data.languages[pairs.captions], {}
         for number in new:
             rows = torch.from_numpy(np.flatnonzero(languages == number)).to(said.device)
@@ -63,7 +63,7 @@ class Agreement:
         return Validated(score, found, {"agreement": sum(found.values()) / len(found)})
 
     def _parts(self, rows: Rows) -> Iterator[tuple[Tensor, Tensor]]:
-        """What the towers read, some hundred captions at a time."""
+        """What the encoders read, some hundred captions at a time."""
         for start in range(0, len(rows), AT_ONCE):
             part = rows[start : start + AT_ONCE]
             where = torch.from_numpy(part).to(self.data.ids.device)

@@ -1,6 +1,6 @@
 """Everything a training needs to go on as if it had never stopped, in one safetensors file.
 
-One file, so that it is replaced whole: towers, optimiser and random state always belong to the same step.
+One file, so that it is replaced whole: encoders, optimiser and random state always belong to the same step.
 """
 
 import json
@@ -30,21 +30,21 @@ class Progress:
     sampler: list[int] = field(default_factory=list)
 
 
-def save_weights(path: Path, towers: nn.Module, about: dict[str, str] | None = None) -> None:
+def save_weights(path: Path, encoders: nn.Module, about: dict[str, str] | None = None) -> None:
     with atomic_path(path) as temporary:
         save_file(
-            {name: value.detach().cpu().contiguous() for name, value in towers.state_dict().items()}, temporary, about
+            {name: value.detach().cpu().contiguous() for name, value in encoders.state_dict().items()}, temporary, about
         )
 
 
 def save(
     path: Path,
-    towers: nn.Module,
+    encoders: nn.Module,
     optimiser: torch.optim.Optimizer,
     progress: Progress,
     average: MovingAverage | None = None,
 ) -> None:
-    tensors = {f"towers.{name}": value for name, value in towers.state_dict().items()}
+    tensors = {f"towers.{name}": value for name, value in encoders.state_dict().items()}
     if average is not None:
         tensors |= {f"average.{name}": value for name, value in average.state().items()}
     for number, values in optimiser.state_dict()["state"].items():
@@ -60,14 +60,14 @@ def save(
 
 
 def load(
-    path: Path, towers: nn.Module, optimiser: torch.optim.Optimizer, average: MovingAverage | None = None
+    path: Path, encoders: nn.Module, optimiser: torch.optim.Optimizer, average: MovingAverage | None = None
 ) -> Progress:
-    """Puts towers, optimiser, average and random state back; returns where the training stood."""
+    """Puts encoders, optimiser, average and random state back; returns where the training stood."""
     try:
         with safe_open(path, framework="pt") as file:
             about = json.loads((file.metadata() or {})["progress"])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        towers.load_state_dict(_part(tensors, "towers."))
+        encoders.load_state_dict(_part(tensors, "towers."))
         if average is not None:
             average.load(_part(tensors, "average."))
     except (SafetensorError, KeyError, RuntimeError, json.JSONDecodeError) as error:

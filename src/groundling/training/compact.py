@@ -23,8 +23,8 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
     if out.exists() and (not out.is_dir() or any(not path.name.endswith(".part") for path in out.iterdir())):
         raise UserError(f"{out}: is there already; choose another folder")
     old = TrainedModel.load(folder, "cpu")
-    towers = old.system.folded(old.tokeniser, old.towers, old.features)
-    if towers is None:
+    encoders = old.system.folded(old.tokeniser, old.encoders, old.features)
+    if encoders is None:
         families = [name for name, kind in systems.SYSTEMS.items() if kind.folds]
         raise UserError(
             f"{folder}: a model of system {old.system.name} has nothing to fold; {', '.join(families)} have"
@@ -32,12 +32,12 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
     if old.recipe.system.get("compact"):
         raise UserError(f"{folder}: is compact already")
     recipe = old.recipe.model_copy(update={"system": {**old.recipe.system, "compact": True}})
-    new = TrainedModel(recipe, systems.make(recipe.system), old.tokeniser, towers, torch.device("cpu"))
+    new = TrainedModel(recipe, systems.make(recipe.system), old.tokeniser, encoders, torch.device("cpu"))
 
     source, run = Run(folder), Run(out)
     before, after = totals(count_model(old)), totals(parts := count_model(new))
     write_json(run.tokeniser_file, old.tokeniser.to_json())
-    save_weights(run.weights_file, new.towers)
+    save_weights(run.weights_file, new.encoders)
     run.save_recipe(recipe)
     if source.unknown_backbone_file.exists():
         write_json(run.unknown_backbone_file, read_json(source.unknown_backbone_file))

@@ -17,7 +17,7 @@ from groundling.training.validation import check_languages
 def load_start(folder: Path, device: str) -> Start:
     """A finished run, for the training that starts from it."""
     model = TrainedModel.load(folder, device)
-    return Start(model.system, model.tokeniser, model.towers, tuple(trained_languages(Run(folder), model)))
+    return Start(model.system, model.tokeniser, model.encoders, tuple(trained_languages(Run(folder), model)))
 
 
 def make_context(

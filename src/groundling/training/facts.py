@@ -21,11 +21,11 @@ from groundling.training.checkpoint import Progress
 def facts(plan: Plan, context: Context, at: Progress) -> dict[str, Any]:
     """`parameters` are those that the model needs at test time; `parameters_by_part` add up to them."""
     recipe, corpus, device = context.recipe, context.train.corpus, context.device
-    data, towers, tokeniser = plan.data, plan.towers, plan.tokeniser
+    data, encoders, tokeniser = plan.data, plan.encoders, plan.tokeniser
     _, each = np.unique(data.languages, return_index=True)  # a caption in each language: they may have their own parts
     rows = torch.from_numpy(each).to(device)
-    pictures = torch.zeros(1, plan.system.features_in(towers.state_dict()), device=device)
-    parts = count(towers, *data.captions(rows, int(data.lengths[each].max())), pictures)
+    pictures = torch.zeros(1, plan.system.features_in(encoders.state_dict()), device=device)
+    parts = count(encoders, *data.captions(rows, int(data.lengths[each].max())), pictures)
     sums = totals(parts)
     return {
         "name": recipe.name,

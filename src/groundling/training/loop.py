@@ -59,7 +59,7 @@ def train(
     goes_on = run.checkpoint_file.exists()
 
     def learn(stage: Stage) -> None:
-        """What a system has to learn before its towers can be made."""
+        """What a system has to learn before its encoders can be made."""
         run.save_recipe(recipe)
         fit(run, stage, run.stage_checkpoint(stage.name), checkpoint_seconds)
 
@@ -134,7 +134,7 @@ def fit(
 
             if ending and validate is not None:
                 with nullcontext() if average is None else average.in_place():
-                    found = validate(cast(systems.Towers, module))
+                    found = validate(cast(systems.Encoders, module))
                     at.without_gain += 1
                     if found.score > at.best_score:
                         at.best_score, at.best_step, at.without_gain = found.score, at.step, 0

@@ -17,7 +17,7 @@ from groundling.training.loop import fit
 def planned(
     recipe: Recipe, train: Dataset, device: torch.device = torch.device("cpu"), start: Start | None = None
 ) -> Plan:
-    """The plan of a recipe on a training split; what has to be learned before the towers can be made is learned."""
+    """The plan of a recipe on a training split; what has to be learned before the encoders can be made is learned."""
     return systems.make(recipe.system).setup(context_of(recipe, train, device, start))
 
 

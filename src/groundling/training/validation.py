@@ -10,14 +10,14 @@ import torch
 from groundling.batches import TrainingData
 from groundling.corpus import Corpus
 from groundling.devices import autocast, pick_precision
+from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError, did_you_mean
 from groundling.evaluation.entailment_scores import judge as measure_verdicts
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
 from groundling.evaluation.scores import SCORES
 from groundling.model.encoding import encode_captions, encode_pictures, judge, spell_words
-from groundling.systems import Context, JudgingTowers, Plan, Towers
-from groundling.text.taught import TaughtTokeniser
+from groundling.systems import Context, Encoders, JudgingEncoders, Plan
 from groundling.training.agreement import Agreement
 from groundling.training.validated import Validated
 
@@ -30,7 +30,7 @@ class Validate(Protocol):
     @property
     def name(self) -> str: ...
 
-    def __call__(self, towers: Towers) -> Validated: ...
+    def __call__(self, encoders: Encoders) -> Validated: ...
 
 
 def validation(plan: Plan, context: Context) -> Validate:
@@ -93,17 +93,17 @@ class VerdictValidation:
         object.__setattr__(self, "first", torch.from_numpy(first))
         object.__setattr__(self, "rows", torch.from_numpy(rows.reshape(-1)))
 
-    def __call__(self, towers: Towers) -> Validated:
+    def __call__(self, encoders: Encoders) -> Validated:
         data, classes, device = self.data, self.data.classes, self.data.features.device
-        assert isinstance(towers, JudgingTowers) and classes is not None  # noqa: S101 (by the system's task)
-        was_training = towers.training
-        pictures = encode_pictures(towers, data.features, device, precision=self.precision)
-        words = None if data.spellings is None else spell_words(towers, data.spellings, device, self.precision)
+        assert isinstance(encoders, JudgingEncoders) and classes is not None  # noqa: S101 (by the system's task)
+        was_training = encoders.training
+        pictures = encode_pictures(encoders, data.features, device, precision=self.precision)
+        words = None if data.spellings is None else spell_words(encoders, data.spellings, device, self.precision)
         chosen = self.first.to(device)
         ids, lengths = data.ids[chosen], data.device_lengths[chosen]
-        sentences = encode_captions(towers, ids, lengths, device, self.precision, batch_size=1024, words=words)
-        logits = judge(towers, sentences, self.rows, pictures, data.owners)
-        towers.train(was_training)
+        sentences = encode_captions(encoders, ids, lengths, device, self.precision, batch_size=1024, words=words)
+        logits = judge(encoders, sentences, self.rows, pictures, data.owners)
+        encoders.train(was_training)
         codes = np.array(data.codes)[data.languages]
         found = measure_verdicts(classes.cpu().numpy(), logits.double().softmax(dim=1).cpu().numpy(), codes)
         accuracies = {code: part.accuracy for code, part in found.languages.items()}
@@ -121,14 +121,14 @@ class RetrievalValidation:
     Attributes:
         score: "all" for the sum over all languages, or the code of the one language that counts.
         similarity: how the system compares captions and pictures.
-        features: those of the pictures now, where the towers have a picture network that changes.
+        features: those of the pictures now, where the encoders have a picture network that changes.
     """
 
     data: TrainingData
     precision: str
     score: str
     similarity: str = "cosine"
-    features: Callable[[Towers], torch.Tensor] | None = None
+    features: Callable[[Encoders], torch.Tensor] | None = None
 
     @property
     def name(self) -> str:
@@ -137,20 +137,20 @@ class RetrievalValidation:
     def __post_init__(self) -> None:
         check_score(self.score, self.data.codes)
 
-    def __call__(self, towers: Towers) -> Validated:
+    def __call__(self, encoders: Encoders) -> Validated:
         device = self.data.features.device
-        was_training = towers.training
+        was_training = encoders.training
         seen = self.data.features
         if self.features is not None:
-            towers.eval()
+            encoders.eval()
             with autocast(device, self.precision):
-                seen = self.features(towers)
-        pictures = encode_pictures(towers, seen, device, precision=self.precision)
+                seen = self.features(encoders)
+        pictures = encode_pictures(encoders, seen, device, precision=self.precision)
         data, words = self.data, None
         if data.spellings is not None:  # each word once
-            words = spell_words(towers, data.spellings, device, self.precision)
+            words = spell_words(encoders, data.spellings, device, self.precision)
         captions = encode_captions(
-            towers, data.ids, data.device_lengths, device, self.precision, batch_size=1024, words=words
+            encoders, data.ids, data.device_lengths, device, self.precision, batch_size=1024, words=words
         )
         by_language = {}
         for number, code in enumerate(self.data.codes):
@@ -158,7 +158,7 @@ class RetrievalValidation:
             chosen, owners = captions[torch.from_numpy(rows).to(device)], self.data.owners[rows]
             found = ranks(pictures, chosen, owners, score=SCORES[self.similarity])
             by_language[code] = float(recalls(found)["rsum"])
-        towers.train(was_training)
+        encoders.train(was_training)
         score = sum(by_language.values()) if self.score == "all" else by_language[self.score]
         return Validated(score, by_language, {"mR": sum(by_language.values()) / len(by_language) / 6})
 

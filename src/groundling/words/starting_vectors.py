@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.corpus import Corpus
+from groundling.encoders.tokenisers.by_language import FIRST
 from groundling.errors import UserError
-from groundling.text.by_language import FIRST
 from groundling.words import WordVectors, storage, training
 from groundling.words.reduction import reduce
 from groundling.words.sources import find_file
@@ -49,7 +49,7 @@ class StartingVectors:
     def table(
         self, corpus: Corpus, vocabularies: Mapping[str, Sequence[str]], segmentation: str, data: Path | None = None
     ) -> Matrix:
-        """[rows, dimensions] for `text.by_language.LanguageTokeniser`: zeros for padding and for nothing."""
+        """[rows, dimensions] for `tokenisers.by_language.LanguageTokeniser`: zeros for padding and for nothing."""
         tables = []
         for code, words in vocabularies.items():
             if self.source == "captions":

@@ -1,0 +1,37 @@
+"""A text encoder and a picture encoder, and what is trained beside them."""
+
+from torch import nn
+
+
+class Encoders(nn.Module):
+    """A text encoder and a picture encoder into one space.
+
+    `parts` are trained together with them, and only training needs them: a classifier of languages, for example.
+    """
+
+    def __init__(self, text: nn.Module, picture: nn.Module, **parts: nn.Module | nn.Parameter) -> None:
+        super().__init__()
+        self.text = text
+        self.picture = picture
+        for name, part in parts.items():
+            setattr(self, name, part)
+
+
+class JudgingEncoders(Encoders):
+    """Encoders with a head that tells whether a sentence is true of a picture, from the vectors of both.
+
+    Encoders in `frozen` ("text", "picture") get no gradient and stay in evaluation mode, as do their statistics.
+    """
+
+    def __init__(self, text: nn.Module, picture: nn.Module, verdict: nn.Module, frozen: tuple[str, ...] = ()) -> None:
+        super().__init__(text, picture)
+        self.verdict = verdict
+        self.frozen = frozen
+        for name in frozen:
+            self.get_submodule(name).requires_grad_(False)
+
+    def train(self, mode: bool = True) -> "JudgingEncoders":
+        super().train(mode)
+        for name in self.frozen:
+            self.get_submodule(name).eval()
+        return self

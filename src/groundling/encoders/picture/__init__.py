@@ -1,0 +1,1 @@
+"""Picture encoders: features of pictures into the shared space."""

@@ -1,0 +1,1 @@
+"""Text encoders: captions into unit vectors of the shared space."""
