@@ -1,8 +1,8 @@
 """A GRU that climbs stairs of caption lengths against one that reads padding: steps of MULE on the same batches.
 
-Both are our own step; only the stairs differ (see `groundling.encoders.text.packing`). Random captions in seven languages, two
-each of 128 pictures, spread in length about as those of F8K-7 are. Steps alternate in one process, so that what else
-the machine does meets both.
+Both are our own step; only the stairs differ (see `groundling.encoders.text.packing`). Random captions in seven
+languages, two each of 128 pictures, spread in length about as those of F8K-7 are. Steps alternate in one
+process, so that what else the machine does meets both.
 
     python benchmarks/stairs.py [--steps 6] [--json]
 """

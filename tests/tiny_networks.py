@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 import torch
 
+from groundling.encoders.tokenisers.hub import HubTokeniser
+from groundling.settings import TextSettings
+
 MARIAN_WORDS = ["a", "dog", "cat", "runs", "sleeps", "un", "chien", "chat", "court", "dort", ">>fra<<", ">>ces<<"]
 
 
@@ -60,3 +63,8 @@ def save_marian(folder: Path) -> Path:
     model.generation_config.bad_words_ids = [[padding]]  # as published models have it: padding is never an answer
     model.save_pretrained(folder)
     return folder
+
+
+def without_tokeniser(folder: Path) -> HubTokeniser:
+    """An encoder's folder as encoders are given it; nothing is read with it."""
+    return HubTokeniser(str(folder), folder, "", TextSettings(), None)

@@ -1,5 +1,7 @@
 """Settings as data: what a recipe may say. A wrong key is an error that names the key and the nearest one."""
 
+import functools
+import sys
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -7,6 +9,12 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
 from groundling.errors import UserError, did_you_mean
+
+
+@functools.cache
+def notice(sentence: str) -> None:
+    """One line on standard error, once, where a recipe calls something by an old name."""
+    print(f"groundling: {sentence}", file=sys.stderr)
 
 
 class Settings(BaseModel):

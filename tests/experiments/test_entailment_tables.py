@@ -48,7 +48,7 @@ def verdict_table(**changes: Any) -> TableSettings:
         "base": {
             "corpus": {"name": "judged"},
             "text": {"minimum_count": 1},
-            "system": {"name": "clseave", "student": "tower"},
+            "system": {"name": "clseave", "student": "encoder"},
             "training": {**SHORT, "precision": "float32"},
             "before": {"corpus": {"languages": ["en"]}, "system": JUDGE, "training": LONG},
         },

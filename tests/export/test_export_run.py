@@ -18,8 +18,9 @@ from exported import ASKED, KINDS, TEMPERATURE, languages_for, run_that_sees, sm
 import groundling
 from conftest import make_world
 from groundling.cli import main
+from groundling.encoders.text import bag
 from groundling.errors import UserError
-from groundling.export import OnnxModel, text_graphs
+from groundling.export import OnnxModel
 from groundling.export.halves import halved
 from groundling.export.write import export_run
 from groundling.model import Model
@@ -241,7 +242,7 @@ def blind(tmp_path_factory: pytest.TempPathFactory) -> Run:
 def test_graphs_that_disagree_with_pytorch_are_not_kept(
     blind: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(text_graphs.Bag, "forward", lambda bag, ids, lengths: bag.project(bag.pieces(ids).sum(dim=1)))
+    monkeypatch.setattr(bag.BagGraph, "forward", lambda one, ids, lengths: one.project(one.pieces(ids).sum(dim=1)))
     with pytest.raises(UserError, match=r"for text differs from PyTorch's by .*; nothing was written"):
         export_run(blind.folder, tmp_path / "wrong")
     assert not list(tmp_path.iterdir())

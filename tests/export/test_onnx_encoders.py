@@ -13,11 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import make_world
-from groundling.export import tokenisers
+from groundling.encoders import tokenisers
 from groundling.export.onnx_model import text_inputs
-from groundling.export.picture_graphs import picture_graph
-from groundling.export.text_graphs import text_graph
-from groundling.export.write import _graph, text_graph_of
+from groundling.export.write import _graph, text_graph
 from groundling.model.trained import TrainedModel
 
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -30,13 +28,13 @@ TRACED = [kind for kind in KINDS if kind != "the same, with masks"]  # whose enc
 @cache
 def traced(kind: str) -> tuple[TrainedModel, Any]:
     model = make_model(KINDS[kind], WORLD.corpus)
-    return model, onnxruntime.InferenceSession(text_graph_of(model.readers[0], "en", kind).data)
+    return model, onnxruntime.InferenceSession(text_graph(model.readers[0].encoder, kind).data)
 
 
 def encode(kind: str, texts: list[str], codes: list[str], wider: int = 0) -> npt.NDArray[np.float32]:
     """By the graph, all at once; `wider` adds so many columns of padding that is not even zero."""
     model, session = traced(kind)
-    tokens = tokenisers.from_json(json.loads(json.dumps(model.tokeniser.to_json())), "here").encode(texts, codes)
+    tokens = tokenisers.from_json(json.loads(json.dumps(model.tokeniser.exported()))).encode(texts, codes)
     inputs = text_inputs(tokens, np.arange(len(texts)))
     inputs["ids"] = np.pad(inputs["ids"], ((0, 0), (0, wider)), constant_values=int(inputs["ids"].max()))
     return np.asarray(session.run(None, inputs)[0])
@@ -74,7 +72,7 @@ def test_any_captions(kind: str, data: st.DataObject) -> None:
 def test_pictures_in_any_number(kind: str) -> None:
     model = traced(kind)[0]
     inputs = {"features": (torch.ones(3, model.features), ["pictures", None])}
-    session = onnxruntime.InferenceSession(_graph(picture_graph(model.encoders.picture), inputs, "pictures", "it").data)
+    session = onnxruntime.InferenceSession(_graph(model.encoders.picture.export_graph(), inputs, "pictures", "it").data)
     for count in (1, 2, 150):
         features = WORLD.features[:count]
         found = session.run(None, {"features": features})[0]
@@ -82,11 +80,11 @@ def test_pictures_in_any_number(kind: str) -> None:
 
 
 def test_exporting_leaves_the_model_as_it_was() -> None:
-    """Its encoders are taken apart in a copy."""
+    """Its encoder is taken apart in a copy."""
     model = make_model(KINDS["layers of letters"], WORLD.corpus)
     before = model.encode_text(["dog"], ["en"])
     names = list(model.encoders.state_dict())
-    text_graph(model.encoders.text, "liwe")
+    text_graph(model.readers[0].encoder, "liwe")
     fresh = TrainedModel(model.recipe, model.system, model.tokeniser, model.encoders, model.device)
     assert np.array_equal(fresh.encode_text(["dog"], ["en"]), before)
     assert list(model.encoders.state_dict()) == names

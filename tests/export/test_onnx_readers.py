@@ -10,17 +10,21 @@ import torch
 from exported import ASKED, languages_for
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch import nn
 
 from conftest import ENGLISH, GERMAN, make_recipe, make_world
+from groundling.encoders import tokenisers
 from groundling.encoders.picture.linear import LinearPictureEncoder
+from groundling.encoders.text import PooledEncoder, PretrainedEncoder, TextEncoder
 from groundling.encoders.text.autoencoder import Autoencoder
-from groundling.encoders.text.bidirectional import BidirectionalEncoder
-from groundling.encoders.text.word_by_word import BorrowedPooling, WordByWord
+from groundling.encoders.text.bidirectional import BidirectionalEncoder, BidirectionalSettings
+from groundling.encoders.text.borrowed import BorrowedPooling
+from groundling.encoders.text.pooled import PooledSettings
+from groundling.encoders.text.pretrained import PretrainedSettings
 from groundling.encoders.tokenisers.hub import HubTokeniser
-from groundling.export import OnnxModel, tokenisers
+from groundling.encoders.tokenisers.words import WordTokeniser
+from groundling.export import OnnxModel
 from groundling.export.onnx_model import text_inputs
-from groundling.export.write import export_run, text_graph_of
+from groundling.export.write import export_run, text_graph
 from groundling.model.trained import TrainedModel
 from groundling.settings import TextSettings
 from groundling.systems import Encoders
@@ -48,28 +52,27 @@ def pieces(encoder: Path) -> HubTokeniser:
 @settings(max_examples=200, deadline=None)
 @given(texts=st.lists(st.text(max_size=30) | st.sampled_from([*ASKED, *ENGLISH, "dogs do " * 9]), max_size=5))
 def test_word_pieces_are_cut_alike_without_the_encoder(pieces: HubTokeniser, texts: list[str]) -> None:
-    exported = tokenisers.from_json(json.loads(json.dumps(tokenisers.exportable(pieces))), "here")
+    exported = tokenisers.from_json(json.loads(json.dumps(pieces.exported())))
     ours, theirs = (some.encode(texts, ["en"] * len(texts)) for some in (exported, pieces))
     assert np.array_equal(ours.ids, theirs.ids)
     assert np.array_equal(ours.lengths, theirs.lengths)
 
 
 @pytest.mark.parametrize("kind", ["pretrained", "pooled", "borrowed"])
-def test_a_transformer_has_the_vectors_of_pytorch(kind: str, encoder: Path, pieces: HubTokeniser) -> None:
+def test_a_transformer_has_the_vectors_of_pytorch(kind: str, pieces: HubTokeniser) -> None:
     from groundling import systems
-    from groundling.encoders.text.pooled import PooledEncoder
-    from groundling.encoders.text.pretrained import PretrainedEncoder
 
     torch.manual_seed(0)
-    encoder: nn.Module = PooledEncoder(encoder, 8, "mean")
+    made: TextEncoder = PooledEncoder(pieces, 8, PooledSettings(pooling="mean"))
     if kind == "pretrained":
-        encoder = PretrainedEncoder(encoder, 8, "ends", False)
-    elif kind == "borrowed":
-        teacher = BidirectionalEncoder(20, 6, 8, "ends")  # whose states are both directions side by side
-        encoder = BorrowedPooling(encoder, Autoencoder(16, 16), WordByWord(teacher))
-    encoders, system = Encoders(encoder, LinearPictureEncoder(12, 8)), systems.make({"name": "vse"})
+        made = PretrainedEncoder(pieces, 8, PretrainedSettings(pooling="ends"))
+    elif kind == "borrowed":  # the teacher's states are both directions side by side
+        words = WordTokeniser.build([*ENGLISH], ["en"] * len(ENGLISH), SHORT)
+        teacher = BidirectionalEncoder(words, 8, BidirectionalSettings(word_dimensions=6, pooling="ends"))
+        made = BorrowedPooling(made, Autoencoder(made.state_dimensions, teacher.state_dimensions), teacher)
+    encoders, system = Encoders(made, LinearPictureEncoder(12, 8)), systems.make({"name": "vse"})
     model = TrainedModel(make_recipe(), system, pieces, encoders, torch.device("cpu"))
-    session = onnxruntime.InferenceSession(text_graph_of(model.readers[0], "en", kind).data)
+    session = onnxruntime.InferenceSession(text_graph(model.readers[0].encoder, kind).data)
     expected = model.encode_text(ASKED, "en")
     tokens = pieces.encode(ASKED, ["en"] * len(ASKED))
     together = session.run(None, text_inputs(tokens, np.arange(len(ASKED))))[0]

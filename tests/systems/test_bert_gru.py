@@ -14,7 +14,7 @@ from torch.nn.functional import normalize
 from conftest import ENGLISH, GERMAN, make_recipe, make_world
 from groundling import systems
 from groundling.dataset import Dataset
-from groundling.encoders.text.pretrained import PretrainedEncoder
+from groundling.encoders.text.pretrained import PretrainedEncoder, PretrainedSettings
 from groundling.encoders.tokenisers.hub import HubTokeniser, encoder_folder, fingerprint
 from groundling.errors import UserError
 from groundling.evaluation.retrieval import evaluate_retrieval
@@ -24,7 +24,7 @@ from groundling.run import Run
 from groundling.settings import TextSettings
 from groundling.training import train
 from plans import context
-from tiny_networks import save_bert
+from tiny_networks import save_bert, without_tokeniser
 
 transformers = pytest.importorskip("transformers")
 
@@ -76,7 +76,8 @@ def test_a_trainable_encoder_changes_and_is_saved(folder: Path, world: Dataset, 
 
 def encoder(folder: Path, trainable: bool = False) -> PretrainedEncoder:
     torch.manual_seed(0)
-    return PretrainedEncoder(folder, 12, "ends", trainable)
+    settings = PretrainedSettings(pooling="ends", trainable=trainable)
+    return PretrainedEncoder(without_tokeniser(folder), 12, settings)
 
 
 def test_a_frozen_encoder_stays_in_evaluation_mode_and_gets_no_gradient(folder: Path) -> None:
@@ -164,12 +165,12 @@ def test_what_is_no_encoder(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(folder, damaged)
     (damaged / "model.safetensors").write_bytes(b"not a safetensors file")
     with pytest.raises(UserError, match="not an encoder that can be used"):
-        PretrainedEncoder(damaged, 4, "last", False)
+        PretrainedEncoder(without_tokeniser(damaged), 4, PretrainedSettings())
     strange = tmp_path / "strange"
     shutil.copytree(folder, strange)
     (strange / "config.json").write_text('{"model_type": "no-such-model"}')
     with pytest.raises(UserError) as error:
-        PretrainedEncoder(strange, 4, "last", False)
+        PretrainedEncoder(without_tokeniser(strange), 4, PretrainedSettings())
     assert "\n" not in str(error.value)
 
 
@@ -182,7 +183,7 @@ def test_code_of_an_encoder_is_never_run(folder: Path, tmp_path: Path) -> None:
     sprung = tmp_path / "sprung"
     (trap / "evil.py").write_text(f"open({str(sprung)!r}, 'w')\n")
     with pytest.raises(UserError):
-        PretrainedEncoder(trap, 4, "last", False)
+        PretrainedEncoder(without_tokeniser(trap), 4, PretrainedSettings())
     assert not sprung.exists()
 
 

@@ -32,7 +32,7 @@ from power_cut import assert_goes_on_exactly
 CPU = torch.device("cpu")
 KINDS: dict[str, dict[str, Any]] = {
     "words": {},
-    "last": {"reading": "last"},
+    "last": {"pooling": "last"},
     "characters": {"text": "characters", "character_dimensions": 4, "layers": [16]},
     "cells": {"picture": "cells", "cells": 3, "cell_dimensions": 8, "questions": 2},
     "given": {"picture": "given", "dimensions": 12},
@@ -222,7 +222,7 @@ def test_a_run_before_of_another_kind_is_refused(world: Dataset, tmp_path: Path)
     recipe = judging_recipe(text="characters", dimensions=24).model_copy(update={"before": str(before.folder)})
     with pytest.raises(UserError, match="before: the text encoder of this lessons run is of another kind or size"):
         train(recipe, world, tmp_path / "run", device="cpu", before=before.folder)
-    recipe = judging_recipe(dimensions=24, word_dimensions=12, reading="last", picture="cells", cells=3)
+    recipe = judging_recipe(dimensions=24, word_dimensions=12, pooling="last", picture="cells", cells=3)
     with pytest.raises(UserError, match="before: the picture encoder of this lessons run"):
         train(recipe, world, tmp_path / "run", device="cpu", before=before.folder)
 

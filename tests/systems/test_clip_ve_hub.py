@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 
 from conftest import ENGLISH, GERMAN
 from groundling.dataset import Dataset
-from groundling.encoders.text.pooled import PooledEncoder
+from groundling.encoders.text.pooled import PooledEncoder, PooledSettings
 from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.errors import UserError
 from groundling.files import read_json
@@ -21,6 +21,7 @@ from groundling.settings import FeatureSettings
 from groundling.training import train
 from groundling.vision.from_settings import backbone_of, file_features
 from judged_world import judging_recipe, make_judged
+from tiny_networks import without_tokeniser
 
 transformers = pytest.importorskip("transformers")
 
@@ -71,20 +72,27 @@ def features_of(clip: Path, **others: Any) -> FeatureSettings:
 
 
 def test_sentences_are_clip_s_own_vectors_whatever_stands_beside_them(clip: Path) -> None:
-    tokens = HubTokeniser.build(str(clip), judging_recipe().text).encode(["dog cat tree", "hund", "car"], ["en"] * 3)
-    encoder = PooledEncoder(clip, 12).eval()
+    tokeniser = HubTokeniser.build(str(clip), judging_recipe().text)
+    tokens = tokeniser.encode(["dog cat tree", "hund", "car"], ["en"] * 3)
+    encoder = PooledEncoder(tokeniser, 12, PooledSettings()).eval()
     model = transformers.CLIPModel.from_pretrained(clip).eval()
     ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
     with torch.inference_mode():
-        together = encoder.embed(ids, lengths)
+        together = projected(encoder, ids, lengths)
         alone = torch.cat(
-            [encoder.embed(ids[row : row + 1, :size], lengths[row : row + 1]) for row, size in _sizes(tokens)]
+            [projected(encoder, ids[row : row + 1, :size], lengths[row : row + 1]) for row, size in _sizes(tokens)]
         )
         own = [model.get_text_features(input_ids=ids[row : row + 1, :size].long()) for row, size in _sizes(tokens)]
     expected = torch.cat([getattr(found, "pooler_output", found) for found in own])
     assert torch.allclose(together, expected, atol=1e-5)
     assert torch.allclose(alone, expected, atol=1e-5)
     assert torch.allclose(encoder(ids, lengths).norm(dim=1), torch.ones(3), atol=1e-5)
+
+
+def projected(encoder: PooledEncoder, ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+    """Sentence vectors before they are brought to length one."""
+    vectors: torch.Tensor = encoder.project(encoder.pool(encoder.states(ids, lengths), lengths))
+    return vectors
 
 
 def _sizes(tokens: Any) -> list[tuple[int, int]]:
@@ -96,11 +104,11 @@ def test_pooling_and_padding_of_bert(pooling: Any, tmp_path: Path) -> None:
     torch.manual_seed(0)
     config = transformers.BertConfig(**SIZES, vocab_size=30, max_position_embeddings=20, initializer_range=0.5)
     transformers.BertModel(config).save_pretrained(tmp_path)
-    encoder = PooledEncoder(tmp_path, 6, pooling).eval()
+    encoder = PooledEncoder(without_tokeniser(tmp_path), 6, PooledSettings(pooling=pooling)).eval()
     ids, lengths = torch.tensor([[2, 7, 8, 3], [2, 9, 3, 0]]), torch.tensor([4, 3])
     model = transformers.BertModel.from_pretrained(tmp_path).eval()
     with torch.inference_mode():
-        found = encoder.embed(ids, lengths)
+        found = projected(encoder, ids, lengths)
         for row, size in enumerate((4, 3)):
             states = model(input_ids=ids[row : row + 1, :size]).last_hidden_state[0]
             state = {"last": states[-1], "first": states[0], "mean": states.mean(dim=0)}[pooling]
@@ -154,7 +162,7 @@ def test_trained_as_published_only_text_and_head_change(clip: Path, tmp_path: Pa
 
 def test_what_does_not_fit_is_told(clip: Path) -> None:
     with pytest.raises(UserError, match=r"sentences of 12 dimensions, not 16; set system.dimensions=12"):
-        PooledEncoder(clip, 16)
+        PooledEncoder(without_tokeniser(clip), 16, PooledSettings())
     with pytest.raises(UserError, match="pictures have its own size, 32 pixels"):
         backbone_of(features_of(clip, projected=True, size=64))
     with pytest.raises(UserError, match=r"features\.grid: the cells of a picture cannot be averaged"):
@@ -171,7 +179,7 @@ def test_a_step_looks_at_no_number_on_its_way(kind: str, clip: Path, tmp_path: P
     if kind == "bert":
         folder = tmp_path
         transformers.BertModel(transformers.BertConfig(**SIZES, vocab_size=30)).save_pretrained(folder)
-    encoder = PooledEncoder(folder, dimensions).train()
+    encoder = PooledEncoder(without_tokeniser(folder), dimensions, PooledSettings()).train()
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         ids = fake.from_tensor(torch.tensor([[0, 7, 8, 1, 0, 0], [0, 9, 1, 0, 0, 0]]))
         encoder(ids, fake.from_tensor(torch.tensor([4, 3]))).sum().backward()

@@ -83,12 +83,12 @@ def begun(teacher: Path, student: str, world: Dataset) -> tuple[Plan, Corpus]:
     ("teacher", "student"),
     [
         ("vse", "words"),
-        ("vse", "tower"),
+        ("vse", "encoder"),
         ("vse", "characters"),
         ("liwe", "words"),
-        ("liwe", "tower"),
+        ("liwe", "encoder"),
         ("liwe", "characters"),
-        ("bag", "tower"),
+        ("bag", "encoder"),
         ("vse", "use"),
     ],
 )
@@ -115,7 +115,7 @@ def test_the_new_language_is_learned_and_the_old_one_is_encoded_bit_for_bit_as_b
 
 def test_what_training_reads_is_what_the_model_reads(teachers: dict[str, Path], world: Dataset, tmp_path: Path) -> None:
     """One matrix of entries for both, in training, and each by itself, afterwards."""
-    for teacher, student in (("vse", "characters"), ("liwe", "tower")):
+    for teacher, student in (("vse", "characters"), ("liwe", "encoder")):
         model = learned(teachers[teacher], student, world, tmp_path / teacher, steps=5)
         dev = world.split("dev")
         data = TrainingData.build(dev.corpus, dev.features, model.tokeniser, CPU)
@@ -155,7 +155,7 @@ def test_the_loss_is_the_squared_distance_to_the_teacher_and_only_the_student_le
 
 
 def test_the_student_begins_with_the_reader_of_its_teacher(teachers: dict[str, Path], world: Dataset) -> None:
-    for teacher, student in (("vse", "tower"), ("liwe", "characters")):
+    for teacher, student in (("vse", "encoder"), ("liwe", "characters")):
         encoders = begun(teachers[teacher], student, world)[0].encoders
         weights, learned_before = encoders.state_dict(), load_file(Run(teachers[teacher]).weights_file)
         name = "recurrent" if teacher == "vse" else "sentence.onward"
@@ -186,7 +186,7 @@ def test_new_words_alone_are_all_that_is_added(teachers: dict[str, Path], world:
 
 def test_taught_twice_with_other_encoders_each_time(teachers: dict[str, Path], world: Dataset, tmp_path: Path) -> None:
     """German, and then a language of German words turned round."""
-    once = learned(teachers["liwe"], "tower", world, tmp_path / "once", steps=60)
+    once = learned(teachers["liwe"], "encoder", world, tmp_path / "once", steps=60)
     turned = {word: word[::-1] for word in GERMAN}
     texts = [" ".join(turned.get(word, word) for word in text.split()) for text in world.corpus.texts]
     codes = np.where(world.corpus.languages == "de", "xx", "en")
@@ -212,15 +212,15 @@ def test_a_language_that_is_known_is_taught_only_where_that_is_meant(
 ) -> None:
     english = world.only(["en"])
     with pytest.raises(UserError, match="the teacher knows every language of the corpus"):
-        learned(teachers["vse"], "tower", english, tmp_path / "run")
+        learned(teachers["vse"], "encoder", english, tmp_path / "run")
     once = tmp_path / "once"
     learned(teachers["vse"], "words", world, once, steps=5)
     with pytest.raises(
         UserError, match='the teacher knows "de" already; to have a student read it instead, say --again'
     ):
-        learned(once, "tower", world, tmp_path / "run", language="de")
+        learned(once, "encoder", world, tmp_path / "run", language="de")
     assert not (tmp_path / "run").exists()
-    better = learned(once, "tower", world, tmp_path / "better", language="de", again=True)
+    better = learned(once, "encoder", world, tmp_path / "better", language="de", again=True)
     assert evaluate_retrieval(better, world).result["languages"]["de"]["mR"] > 80
 
 
@@ -306,7 +306,7 @@ def test_a_judge_judges_in_the_new_language_what_it_judges_in_the_old(tmp_path: 
     english = recipe.model_copy(update={"corpus": recipe.corpus.model_copy(update={"languages": ["en"]})})
     train(english, world.under(english.corpus), tmp_path / "teacher", device="cpu")
     before = Model.load(tmp_path / "teacher", "cpu")
-    model = learned(tmp_path / "teacher", "tower", world, tmp_path / "run")
+    model = learned(tmp_path / "teacher", "encoder", world, tmp_path / "run")
     assert model.judges
     old, new = (evaluate_entailment(part, world).result["languages"] for part in (before, model))
     assert new["en"] == old["en"]
@@ -319,5 +319,5 @@ def test_a_judge_judges_in_the_new_language_what_it_judges_in_the_old(tmp_path: 
 
 
 def test_a_wrong_student_is_named() -> None:
-    with pytest.raises(UserError, match="a student is one of words, encoder, characters, use, or hub: and"):
+    with pytest.raises(UserError, match=r"a student is one of words, encoder, .*characters, .*or hub: and"):
         systems.make({"name": "clseave", "student": "pupil"})

@@ -13,7 +13,8 @@ from groundling.batches import DeviceBatch, TrainingData
 from groundling.corpus import Corpus
 from groundling.corpus.entailment import LABELS, Entailments
 from groundling.dataset import Dataset
-from groundling.encoders.text.word_by_word import BorrowedPooling, WordByWordTaughtEncoder
+from groundling.encoders.text.borrowed import BorrowedPooling
+from groundling.encoders.text.taught import TaughtEncoder
 from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError
@@ -21,7 +22,7 @@ from groundling.evaluation.entailment import evaluate_entailment
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.files import read_json
 from groundling.model import Model
-from groundling.objectives.contextual_word_pairs import ContextualPairs, words_and_entries
+from groundling.objectives.contextual_word_pairs import ContextualPairs
 from groundling.settings import Recipe
 from groundling.systems import Plan
 from groundling.systems.clteave import WordLoss
@@ -76,21 +77,21 @@ def judged() -> Dataset:
 def teachers(judged: Dataset, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """English judges that read a sentence at its end, as CLIP does, and at all of its words."""
     folder = tmp_path_factory.mktemp("teachers")
-    for reading in ("last", "max"):
-        recipe = judging_recipe({"maximum_steps": 300, "validate_every": 50}, reading=reading)
+    for pooling in ("last", "max"):
+        recipe = judging_recipe({"maximum_steps": 300, "validate_every": 50}, pooling=pooling)
         english = recipe.model_copy(update={"corpus": recipe.corpus.model_copy(update={"languages": ["en"]})})
-        train(english, judged.under(english.corpus), folder / reading, device="cpu")
-    return {reading: folder / reading for reading in ("last", "max")}
+        train(english, judged.under(english.corpus), folder / pooling, device="cpu")
+    return {pooling: folder / pooling for pooling in ("last", "max")}
 
 
-def student_recipe(teacher: Path, student: str = "tower", steps: int = 200, **system: Any) -> Recipe:
+def student_recipe(teacher: Path, student: str = "encoder", steps: int = 200, **system: Any) -> Recipe:
     own = {"name": "clteave", "student": student, "layers": [32], "dropout": 0.0, **system}
     training = {"maximum_steps": steps, "validate_every": min(50, steps), "optimiser": "adamw", "learning_rate": 1e-2}
     recipe = make_recipe(training=training)
     return recipe.model_copy(update={"system": own, "before": str(teacher)})
 
 
-def learned(teacher: Path, world: Dataset, into: Path, student: str = "tower", **options: Any) -> Model:
+def learned(teacher: Path, world: Dataset, into: Path, student: str = "encoder", **options: Any) -> Model:
     train(student_recipe(teacher, student, **options), world, into, device="cpu", before=teacher)
     return Model.load(into, "cpu")
 
@@ -101,13 +102,13 @@ def material(teacher: Path, world: Dataset) -> Dataset:
     return systems.of(student_recipe(teacher)).taught_by(start.system).material(world, start).split("train")
 
 
-def prepared(teacher: Path, world: Dataset, **system: Any) -> tuple[Plan, WordByWordTaughtEncoder, Any, TrainingData]:
+def prepared(teacher: Path, world: Dataset, **system: Any) -> tuple[Plan, TaughtEncoder, Any, TrainingData]:
     """A plan, the text side of its encoders, the encoders, and data."""
     torch.manual_seed(0)
     recipe, start = student_recipe(teacher, **system), load_start(teacher, "cpu")
     made = plan(recipe.system, material(teacher, world), {"batch_size": 32}, start=start)
     text = made.encoders.text
-    assert isinstance(text, WordByWordTaughtEncoder)
+    assert isinstance(text, TaughtEncoder)
     return made, text, made.encoders, made.data
 
 
@@ -117,12 +118,12 @@ def first_batch(made: Plan, data: TrainingData, step: int = 0) -> DeviceBatch:
     return DeviceBatch(batch.kind, torch.from_numpy(batch.rows), batch.longest, torch.tensor(float(step)))
 
 
-@pytest.mark.parametrize("reading", ["last", "max"])
+@pytest.mark.parametrize("pooling", ["last", "max"])
 def test_with_the_state_of_the_sentence_a_judge_judges_in_german(
-    reading: str, teachers: dict[str, Path], judged: Dataset, tmp_path: Path
+    pooling: str, teachers: dict[str, Path], judged: Dataset, tmp_path: Path
 ) -> None:
-    before = Model.load(teachers[reading], "cpu")
-    model = learned(teachers[reading], judged, tmp_path / "run")
+    before = Model.load(teachers[pooling], "cpu")
+    model = learned(teachers[pooling], judged, tmp_path / "run")
     old, new = (evaluate_entailment(part, judged).result["languages"] for part in (before, model))
     assert old["en"]["accuracy"] > 80
     assert new["en"] == old["en"]
@@ -189,15 +190,15 @@ def test_padding_changes_no_loss(teachers: dict[str, Path], judged: Dataset) -> 
     assert made.stage.loss(encoders, wide, longer).item() == pytest.approx(expected.item(), rel=1e-5)
 
 
-@pytest.mark.parametrize(("reading", "student"), [("last", "words"), ("max", "characters"), ("max", "words")])
+@pytest.mark.parametrize(("pooling", "student"), [("last", "words"), ("max", "characters"), ("max", "words")])
 def test_evaluation_pools_what_training_pools(
-    reading: str, student: str, teachers: dict[str, Path], judged: Dataset, tmp_path: Path
+    pooling: str, student: str, teachers: dict[str, Path], judged: Dataset, tmp_path: Path
 ) -> None:
-    model = learned(teachers[reading], judged, tmp_path / "run", student, steps=5)
+    model = learned(teachers[pooling], judged, tmp_path / "run", student, steps=5)
     dev = judged.judged().split("dev").corpus.only(["de"])
     data = TrainingData.build(dev, np.zeros((len(dev.pictures), 0), np.float32), model.tokeniser, CPU)
     text = model.encoders.text
-    assert isinstance(text, WordByWordTaughtEncoder)
+    assert isinstance(text, TaughtEncoder)
     with torch.inference_mode():
         _, pooled = text.taught_states(*data.captions(torch.arange(len(dev)), int(data.lengths.max())))
     expected = torch.nn.functional.normalize(pooled, dim=-1).numpy()
@@ -272,7 +273,7 @@ def test_an_encoder_aligns_words_by_their_states(encoder: Path, teachers: dict[s
         assert set(zip(*(part.tolist() for part in pairs.nonzero()), strict=True)) == expected
     # Of word pieces, the first stands for the word.
     pieces = HubTokeniser.build(str(encoder), make_recipe().text)
-    assert words_and_entries(pieces, "Wahrlich fehlt hund", "de") == (["Wahrlich", "fehlt", "hund"], [1, 2, 4])
+    assert pieces.spans("Wahrlich fehlt hund", "de") == (["Wahrlich", "fehlt", "hund"], [1, 2, 4])
 
 
 def test_an_encoder_can_be_aligner_student_and_both(

@@ -234,8 +234,8 @@ def test_a_loaded_model_gives_the_vectors_of_the_encoders_that_were_trained(
         """What the encoders say at the moment they are saved; the file in the run folder says which words they know."""
         tokens = seen["tokeniser"].encode(texts, ["en"] * len(texts))
         ids, lengths, cpu = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths), torch.device("cpu")
-        seen["text"] = encode_captions(encoders, ids, lengths, cpu).numpy()
-        seen["picture"] = encode_pictures(encoders, torch.from_numpy(world.features), cpu).numpy()
+        seen["text"] = encode_captions(encoders.text, ids, lengths, cpu).numpy()
+        seen["picture"] = encode_pictures(encoders.picture, torch.from_numpy(world.features), cpu).numpy()
         encoders.train()
         save(path, encoders, *rest)
 

@@ -14,12 +14,13 @@ from conftest import ENGLISH, GERMAN, make_recipe
 from groundling import systems
 from groundling.batches import DeviceBatch
 from groundling.dataset import Dataset
-from groundling.encoders.text.mapped import MappedEncoder
+from groundling.encoders.text.mapped import MappedEncoder, MappedSettings
+from groundling.encoders.tokenisers.vectors import VectorTokeniser
 from groundling.errors import UserError
 from groundling.model import Model
 from groundling.model.encoding import encode_captions
 from groundling.run import Run
-from groundling.settings import Recipe
+from groundling.settings import Recipe, TextSettings
 from groundling.systems import Encoders, Plan
 from groundling.training import train
 from groundling.training.contexts import load_start
@@ -93,7 +94,7 @@ def encoded(tokeniser: Any, encoders: Encoders, texts: list[str], code: str) -> 
     tokens = tokeniser.encode(texts, [code] * len(texts))
     spelled = encoders.text.spell(torch.from_numpy(tokens.spellings))  # type: ignore[operator]
     ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
-    return encode_captions(encoders, ids, lengths, torch.device("cpu"), words=spelled.detach()).numpy()
+    return encode_captions(encoders.text, ids, lengths, torch.device("cpu"), words=spelled.detach()).numpy()
 
 
 def captions(world: Dataset, code: str) -> list[str]:
@@ -183,7 +184,8 @@ def test_the_encoder_and_the_gradient_of_its_map_are_those_of_the_equations() ->
     torch.manual_seed(0)
     table = torch.randn(9, 5).half()
     table[0] = 0
-    encoder = MappedEncoder(table, 7, mapped=True)
+    tokeniser = VectorTokeniser(tuple("abcdefgh"), None, TextSettings(), 5, table.numpy())
+    encoder = MappedEncoder(tokeniser, 7, MappedSettings())
     spellings = torch.tensor([[[1, 0], [2, 3], [4, 0]], [[5, 6], [7, 0], [0, 0]]], dtype=torch.int32)
     lengths, aim = torch.tensor([3, 2]), torch.randn(2, 7)
     found, expected = encoder(spellings, lengths), slow(encoder, spellings, lengths)
@@ -287,7 +289,7 @@ def test_mistakes_in_data_and_files(words: Path, world: Dataset, english: Path, 
         begun(recipe(words, "de", "aligned", dictionary=str(tmp_path / "fr.txt")), world, english)
     with pytest.raises(UserError, match=r"has 8 dimensions, and system\.word_dimensions is 13"):
         begun(recipe(words, "de", word_dimensions=13), world, english)
-    with pytest.raises(UserError, match="its encoder or picture encoder has another size"):
+    with pytest.raises(UserError, match="its text or picture encoder has another size"):
         begun(recipe(words, "de", "encoder", dimensions=25), world, english)
     two = make_recipe(corpus={"name": "world"}, system=recipe(words, "de").system)
     with pytest.raises(UserError, match=r"reads one language, and there are captions in de, en"):

@@ -12,8 +12,8 @@ from torch import Tensor
 from groundling.batches.data import TrainingData
 from groundling.batches.pairs import CaptionPairs
 from groundling.batches.position import Position
+from groundling.batches.stairs import Stairs
 from groundling.batches.stream import Stream
-from groundling.encoders.text.packing import Stairs
 from groundling.errors import UserError
 
 Rows = npt.NDArray[np.int64]

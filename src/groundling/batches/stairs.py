@@ -9,8 +9,7 @@ did it end with the longest caption, there would be 40.
 import numpy as np
 import numpy.typing as npt
 
-from groundling.encoders.text.packing import Stairs
-
+Stairs = tuple[tuple[int, int], ...]  # up to which word how many captions are read; none: all of them, to the end
 WORDS = 3
 SHARES = 8
 

@@ -31,10 +31,10 @@ def teach(
     student: Annotated[
         str,
         typer.Option(
-            help="Who reads the new language: words (new words only), tower (and a reader of their own), characters, "
+            help="Who reads the new language: words (new words only), encoder (and a reader of their own), characters, "
             "use, hub:NAME or hub:FOLDER.",
         ),
-    ] = "tower",
+    ] = "encoder",
     test: Annotated[
         str | None,
         typer.Option(help="Show before and after on this corpus's test split; the run's own when left out, if it can."),

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from groundling.encoders.picture.two_layers import TwoLayerPictureEncoder
 from groundling.encoders.text.hybrid import HybridWords
-from groundling.encoders.text.universal import ParallelEncoder, UniversalEncoder
+from groundling.encoders.text.universal import UniversalWordsEncoder
 
 
 @dataclass(frozen=True)
@@ -77,9 +77,9 @@ def fold_words(large: HybridWords, small: HybridWords) -> None:
 
 
 @torch.no_grad()
-def fold_text(large: UniversalEncoder | ParallelEncoder, small: UniversalEncoder | ParallelEncoder) -> None:
+def fold_text(large: UniversalWordsEncoder, small: UniversalWordsEncoder) -> None:
     fold_words(large.words, small.words)
-    theirs, ours = _branches(large), _branches(small)
+    theirs, ours = large.branches(), small.branches()
     for number, ((gru, project), (new_gru, new_project)) in enumerate(zip(theirs, ours, strict=True)):
         new_project.load_state_dict(project.state_dict())
         linear = large.words.map(number)
@@ -113,12 +113,3 @@ def universal(words: HybridWords, number: int) -> Tensor:
     if linear is None:
         return rows
     return (rows.double() @ linear.weight.double().T + linear.bias.double()).float()
-
-
-def _branches(encoder: UniversalEncoder | ParallelEncoder) -> list[tuple[nn.GRU, nn.Linear]]:
-    if isinstance(encoder, UniversalEncoder):
-        return [(encoder.recurrent, encoder.project)]
-    return [
-        (cast(nn.GRU, gru), cast(nn.Linear, layer))
-        for gru, layer in zip(encoder.recurrent, encoder.project, strict=True)
-    ]

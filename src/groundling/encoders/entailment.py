@@ -1,7 +1,11 @@
-"""Is a sentence true of a picture? The head that tells, from the vectors of both (seed 003, section 3.1).
+"""Is a sentence true of a picture? The head that tells, from the vectors of both.
 
-Joining two vectors by themselves, their difference and their product is how sentence pairs are classified in InferSent
-(Conneau et al. 2017).
+CLIP-VE: Ziyi Xu 2024, "CLSEAVE: A method for cross-lingual transfer learning in visual entailment" (master's thesis,
+Leiden), section 3.1. Joining two vectors by themselves, their difference and their product is how sentence pairs are
+classified in InferSent (Conneau et al. 2017, https://arxiv.org/abs/1705.02364).
+
+>>> EntailmentHead(4, hidden=6).eval()(torch.rand(2, 4), torch.rand(2, 4)).shape
+torch.Size([2, 3])
 """
 
 import torch

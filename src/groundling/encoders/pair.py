@@ -2,6 +2,9 @@
 
 from torch import nn
 
+from groundling.encoders.picture.base import PictureEncoder
+from groundling.encoders.text.base import TextEncoder
+
 
 class Encoders(nn.Module):
     """A text encoder and a picture encoder into one space.
@@ -9,10 +12,13 @@ class Encoders(nn.Module):
     `parts` are trained together with them, and only training needs them: a classifier of languages, for example.
     """
 
-    def __init__(self, text: nn.Module, picture: nn.Module, **parts: nn.Module | nn.Parameter) -> None:
+    judges: bool = False  # whether there is a head that tells if a sentence is true of a picture
+    frozen: tuple[str, ...] = ()
+
+    def __init__(self, text: TextEncoder, picture: PictureEncoder, **parts: nn.Module | nn.Parameter) -> None:
         super().__init__()
-        self.text = text
-        self.picture = picture
+        self.text: TextEncoder = text
+        self.picture: PictureEncoder = picture
         for name, part in parts.items():
             setattr(self, name, part)
 
@@ -23,9 +29,13 @@ class JudgingEncoders(Encoders):
     Encoders in `frozen` ("text", "picture") get no gradient and stay in evaluation mode, as do their statistics.
     """
 
-    def __init__(self, text: nn.Module, picture: nn.Module, verdict: nn.Module, frozen: tuple[str, ...] = ()) -> None:
+    judges = True
+
+    def __init__(
+        self, text: TextEncoder, picture: PictureEncoder, verdict: nn.Module, frozen: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(text, picture)
-        self.verdict = verdict
+        self.verdict = verdict  # so it is called in saved weights
         self.frozen = frozen
         for name in frozen:
             self.get_submodule(name).requires_grad_(False)

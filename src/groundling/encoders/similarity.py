@@ -1,8 +1,8 @@
 """How alike the vectors of captions and pictures are: by their cosine, or by the order they stand in.
 
-Order embeddings (Vendrov et al. 2015, "Order-embeddings of images and language") put the general below the specific: a
-caption says less than its picture shows, so that no entry of its vector should exceed the picture's. What does exceed
-it is squared and added up,
+Order embeddings (Vendrov et al. 2015, "Order-embeddings of images and language", https://arxiv.org/abs/1511.06361) put
+the general below the specific: a caption says less than its picture shows, so that no entry of its vector should exceed
+the picture's. What does exceed it is squared and added up,
 
     order(picture a, caption b) = −‖max(0, b − a)‖²    from −1, where they share nothing, to 0, where nothing exceeds.
 

@@ -74,7 +74,8 @@ def count(encoders: Encoders, entries: Tensor, lengths: Tensor, features: Tensor
     """The parts of the encoders, in their order. One caption and one picture, any at all, show what runs.
 
     Args:
-        entries, lengths: what the text encoder reads, [captions, longest] or, spelled out, [captions, longest, letters].
+        entries, lengths: what the text encoder reads, [captions, longest] or, spelled out, [captions, longest,
+            letters].
         features: what the picture encoder reads, [pictures, features].
     """
     was_training = encoders.training
@@ -162,7 +163,7 @@ def _reader(path: str) -> tuple[str, str]:
     while encoder == "text" and rest[0] in ("teacher", "student"):
         reader = " of a student" if rest[0] == "student" else " of the teacher"
         rest = rest[1:]
-    if encoder == "text" and rest[0] == "inner":  # what stands before an autoencoder (see `encoders.text.word_by_word`)
+    if encoder == "text" and rest[0] == "inner":  # what stands before an autoencoder (see `encoders.text.borrowed`)
         rest = rest[1:]
     return ".".join([encoder, *rest]), reader
 

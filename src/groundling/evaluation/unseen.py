@@ -12,8 +12,6 @@ from typing import Any
 
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
-from groundling.encoders.tokenisers.hub import HubTokeniser
-from groundling.encoders.tokenisers.taught import reader_of, readers
 from groundling.errors import UserError
 from groundling.evaluation.entailment import JudgedSplit, evaluate_entailment
 from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
@@ -26,6 +24,7 @@ from groundling.text.segmentation import words
 SAME, NEW = 90.0, 10.0  # percent of letters known from which, and below which, a script counts as known or new
 
 EXPECT = {
+    "unknown": "anything, for its encoder does not say what it knows",
     "known script": "better than chance, the more words or parts of words it shares with the trained languages",
     "partly known script": "better than chance by what is written in the known part, if anything",
     "new script": "chance, for hardly a letter of it was met in training",
@@ -87,9 +86,8 @@ def knowledge(tokeniser: Tokeniser, corpus: Corpus, language: str) -> dict[str, 
         `kind` and `expect`: what follows.
     """
     rows = [row for row, code in enumerate(corpus.languages.tolist()) if code == language]
-    tokeniser = readers(tokeniser)[reader_of(tokeniser, language)]
-    saved = tokeniser.to_json()
-    segmentation = saved["settings"]["segmentation"]
+    tokeniser = tokeniser.readers()[tokeniser.reader_of(language)]
+    segmentation = tokeniser.settings.segmentation
     found = Counter(word for row in rows for word in words(corpus.texts[row], language, segmentation))
     letters: Counter[str] = Counter()
     for word, count in found.items():
@@ -100,15 +98,13 @@ def knowledge(tokeniser: Tokeniser, corpus: Corpus, language: str) -> dict[str, 
     for letter, count in letters.items():
         scripts[script(letter)] += count
     result: dict[str, Any] = {"scripts": {name: _share(count, letters) for name, count in scripts.most_common()}}
-    if isinstance(tokeniser, HubTokeniser):
-        spelled = {word for word in found if _spelled(tokeniser, word)}
-        shares = {"letters_known": None, "words_known": _known(found, spelled)}
-        return {**result, **shares, "kind": "pretrained encoder", "expect": EXPECT["pretrained encoder"]}
-    vocabulary = set(saved["words"]) if "words" in saved else None
-    alphabet = set(saved["alphabet"]) if vocabulary is None else {letter for word in vocabulary for letter in word}
-    share = _known(letters, alphabet)
-    kind = "known script" if share >= SAME else "new script" if share < NEW else "partly known script"
+    vocabulary, alphabet = tokeniser.known_words(found), tokeniser.known_letters()
+    share = None if alphabet is None else _known(letters, alphabet)
     known_words = None if vocabulary is None else _known(found, vocabulary)
+    if share is None:
+        kind = "pretrained encoder" if tokeniser.pretrained else "unknown"
+    else:
+        kind = "known script" if share >= SAME else "new script" if share < NEW else "partly known script"
     return {**result, "letters_known": share, "words_known": known_words, "kind": kind, "expect": EXPECT[kind]}
 
 
@@ -124,8 +120,3 @@ def _known(found: Counter[str], known: set[str]) -> float:
 
 def _share(count: int, of: Counter[str]) -> float:
     return 100 * count / max(1, of.total())
-
-
-def _spelled(tokeniser: HubTokeniser, word: str) -> bool:
-    pieces = tokeniser.pieces
-    return pieces.unk_token_id not in pieces(word, add_special_tokens=False)["input_ids"]

@@ -8,7 +8,6 @@ from groundling.errors import UserError
 from groundling.export import samples
 from groundling.export.manifest import Agreement
 from groundling.export.onnx_model import OnnxModel, Vectors
-from groundling.export.tokenisers import exportable
 from groundling.model.trained import TrainedModel
 from groundling.vision.backbones import Backbone
 from groundling.vision.preprocessing import Preprocessing
@@ -62,7 +61,7 @@ def _captions(model: TrainedModel, exported: OnnxModel, run: Path) -> tuple[list
     texts: list[str] = []
     codes: list[str] = []
     for ours, theirs in zip(exported.readers, model.readers, strict=True):
-        some, of = samples.captions(exportable(theirs.tokeniser), sorted(ours.languages) or others)
+        some, of = samples.captions(theirs.tokeniser, sorted(ours.languages) or others)
         cut, expected = ours.tokeniser.encode(some, of), theirs.tokeniser.encode(some, of)
         if not all(np.array_equal(getattr(cut, part), getattr(expected, part)) for part in PARTS):
             raise UserError(f"{run}: its tokeniser reads some captions differently once exported; nothing was written")

@@ -18,11 +18,11 @@ import numpy.typing as npt
 
 from groundling.calibration import probabilities
 from groundling.corpus.entailment import LABELS
+from groundling.encoders import tokenisers
 from groundling.errors import UserError
 from groundling.export import manifest as manifests
 from groundling.export.manifest import GraphFile, Manifest, ReaderFiles
 from groundling.export.sessions import Session
-from groundling.export.tokenisers import from_json
 from groundling.model.protocol import FeatureModel, Owners, Vectors
 from groundling.text import Tokens
 from groundling.vision.preprocessing import Pixels, Preprocessing
@@ -35,12 +35,14 @@ class Reader:
     """A tokeniser, and the graph that reads what it cuts."""
 
     def __init__(self, folder: Path, files: ReaderFiles) -> None:
+        saved = manifests.read_verified(folder, files.tokeniser)
         try:
-            saved = json.loads(manifests.read_verified(folder, files.tokeniser))
-        except (ValueError, RecursionError):
-            saved = None
+            self.tokeniser = tokenisers.from_json(json.loads(saved))
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+            raise UserError(
+                f"{folder / files.tokeniser.name}: not a tokeniser that this groundling knows; export the model again"
+            ) from None
         self.languages = frozenset(files.languages)
-        self.tokeniser = from_json(saved, str(folder / files.tokeniser.name))
         self._graph = Session(folder, files.text)
 
     def __call__(self, texts: Sequence[str], codes: Sequence[str], batch_size: int, out: Vectors) -> None:

@@ -1,10 +1,11 @@
 """Captions and pictures to try an exported model with: the run's own are not with it, so they are drawn."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from groundling.text import Tokeniser
 from groundling.vision.preprocessing import Pixels, Preprocessing
 
 # Words that hardly any model knows, in several scripts, and what is no word at all.
@@ -12,10 +13,10 @@ FOREIGN = ["zyxwvut", "Žluťoučký", "κύκλος", "दो", "小犬", "ひ�
 LONGEST = 48
 
 
-def captions(saved: dict[str, Any], languages: list[str], count: int = 96) -> tuple[list[str], list[str]]:
-    """Texts of 0 to 48 words, and their languages: words that the tokeniser knows (as it is `saved`) among others."""
+def captions(tokeniser: Tokeniser, languages: list[str], count: int = 96) -> tuple[list[str], list[str]]:
+    """Texts of 0 to 48 words, and their languages: words that the tokeniser knows among others."""
     draw = np.random.default_rng(0)
-    known = _known(saved)
+    known = _known(tokeniser)
     codes = [code for code in known if code] or languages or ["en"]
     texts, of = [], []
     for number in range(count):
@@ -23,7 +24,7 @@ def captions(saved: dict[str, Any], languages: list[str], count: int = 96) -> tu
         words = known.get(code) or known.get("") or ["dog"]
         size = (number // len(codes)) % LONGEST if number < 2 * LONGEST else int(draw.integers(1, 12))
         line = [
-            str(FOREIGN[draw.integers(len(FOREIGN))] if draw.random() < 0.15 else words[draw.integers(len(words))])
+            str(FOREIGN[draw.integers(len(FOREIGN))] if draw.random() < 0.15 else words[int(draw.integers(len(words)))])
             for _ in range(size)
         ]
         texts.append(" ".join(line))
@@ -31,16 +32,12 @@ def captions(saved: dict[str, Any], languages: list[str], count: int = 96) -> tu
     return texts, of
 
 
-def _known(saved: dict[str, Any]) -> dict[str, list[str]]:
+def _known(tokeniser: Tokeniser) -> Mapping[str, Sequence[str]]:
     """Words by language; under "" those that all languages share."""
-    if saved["kind"] == "languages":
-        rest, found = list(saved["words"]), {}
-        for code, size in saved["languages"].items():
-            found[code], rest = rest[:size], rest[size:]
-        return found
-    if "words" in saved:
-        return {"": list(saved["words"])}
-    letters, draw = saved.get("alphabet") or ["a"], np.random.default_rng(1)
+    listed = tokeniser.listed_words()
+    if listed is not None:
+        return listed
+    letters, draw = sorted(tokeniser.known_letters() or "a"), np.random.default_rng(1)
     return {"": ["".join(draw.choice(letters, size)) for size in (*range(1, 40), *range(1, 12))]}
 
 

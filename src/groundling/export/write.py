@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, cast
 
@@ -12,23 +13,20 @@ import numpy as np
 import torch
 
 import groundling
-from groundling.encoders.tokenisers.taught import TaughtTokeniser
+from groundling.encoders.text import TextEncoder
 from groundling.errors import UserError
 from groundling.export import manifest as manifests
 from groundling.export.agreement import TOLERANCE, measured
+from groundling.export.backbone_graph import BackboneGraph
 from groundling.export.halves import halved
 from groundling.export.manifest import Agreement, ExportedFile, GraphFile, Looking, Manifest, ReaderFiles
 from groundling.export.onnx_model import OnnxModel
-from groundling.export.picture_graphs import Eyes, picture_graph
-from groundling.export.text_graphs import text_graph
-from groundling.export.tokenisers import exportable
 from groundling.export.trace import Graph, traced
 from groundling.files import atomic_path, write_json
 from groundling.model.trained import Reader, TrainedModel
 from groundling.progress import bar
 from groundling.run import Run
 from groundling.systems import JudgingEncoders
-from groundling.text import Tokeniser
 from groundling.vision.backbones import Backbone
 from groundling.vision.from_settings import backbone_of, preprocessing_of
 from groundling.vision.preprocessing import Preprocessing
@@ -93,9 +91,9 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
 def _reader(folder: Path, number: int, reader: Reader, model: TrainedModel, half: bool) -> ReaderFiles:
     suffix = str(number + 1) if number else ""
     name = f"tokeniser{suffix}.json"
-    write_json(folder / name, exportable(reader.tokeniser))
-    languages = taught_languages(model.tokeniser)[number]
-    graph = text_graph_of(reader, (languages or trained_codes(reader.tokeniser))[0], model.system.name)
+    write_json(folder / name, reader.tokeniser.exported())
+    languages = model.tokeniser.reader_languages()[number]
+    graph = text_graph(reader.encoder, model.system.name)
     return ReaderFiles(
         languages=languages,
         tokeniser=ExportedFile(name=name, sha256=_sha256((folder / name).read_bytes())),
@@ -103,36 +101,26 @@ def _reader(folder: Path, number: int, reader: Reader, model: TrainedModel, half
     )
 
 
-def taught_languages(tokeniser: Tokeniser) -> list[list[str]]:
-    """For each of `tokenisers.taught.readers` the languages that it was taught for; none for the first teacher."""
-    if isinstance(tokeniser, TaughtTokeniser):
-        return [*taught_languages(tokeniser.teacher), list(tokeniser.languages)]
-    return [[]]
+def text_graph(encoder: TextEncoder, system: str) -> Graph:
+    """Traced with three captions of five entries; both, and the words that are spelled out, may be any number.
 
-
-def trained_codes(tokeniser: Tokeniser) -> list[str]:
-    """Languages that a tokeniser surely reads; most read any."""
-    return list(getattr(tokeniser, "codes", None) or ["en"])
-
-
-def text_graph_of(reader: Reader, language: str, system: str) -> Graph:
-    """Traced with three captions of five entries; both, and the words that are spelled out, may be any number."""
+    The encoder itself stays as it is: a copy is taken apart.
+    """
     inputs: dict[str, Any] = {
         "ids": (torch.zeros(3, 5, dtype=torch.int32), ["captions", "longest"]),
         "lengths": (torch.tensor([5, 2, 1]), ["captions"]),
     }
-    example = reader.tokeniser.encode(["a b"], [language]).spellings
-    if example is not None:
-        fixed = getattr(reader.tokeniser, "longest", None)  # vectors' words have any number of pieces
-        spellings = torch.ones(6, fixed or 4, dtype=torch.int32)
-        inputs["spellings"] = (spellings, ["words", None if fixed else "pieces"])
-    return _graph(text_graph(reader.encoders.text, system), inputs, "captions", f"system {system}")
+    letters = encoder.tokeniser.letters
+    if letters is not None:  # so many, or, where words are of pieces, any number
+        inputs["spellings"] = (torch.ones(6, letters or 4, dtype=torch.int32), ["words", None if letters else "pieces"])
+    alone = deepcopy(encoder).float().cpu().eval().requires_grad_(False)
+    return _graph(alone.export_graph(), inputs, "captions", f"system {system}")
 
 
 def _picture(model: TrainedModel) -> Graph:
     example = torch.from_numpy(np.ones((3, model.features), dtype=np.float32))
     inputs = {"features": (example, ["pictures", None])}
-    return _graph(picture_graph(model.encoders.picture), inputs, "pictures", f"system {model.system.name}")
+    return _graph(model.encoders.picture.export_graph(), inputs, "pictures", f"system {model.system.name}")
 
 
 def _verdict(model: TrainedModel, text: GraphFile, picture: GraphFile) -> Graph:
@@ -157,7 +145,9 @@ class Tempered(torch.nn.Module):
 def _eyes(backbone: Backbone, preprocessing: Preprocessing) -> Graph:
     example = torch.zeros(3, backbone.size, backbone.size, 3, dtype=torch.uint8)
     inputs = {"pixels": (example, ["squares", None, None, None])}
-    return _graph(Eyes(backbone, preprocessing.mirror), inputs, "squares", f"backbone {backbone.name}", "features")
+    return _graph(
+        BackboneGraph(backbone, preprocessing.mirror), inputs, "squares", f"backbone {backbone.name}", "features"
+    )
 
 
 def _graph(module: torch.nn.Module, inputs: dict[str, Any], side: str, what: str, output: str = "vectors") -> Graph:

@@ -5,12 +5,12 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import embedding
 
 from groundling.devices import autocast
-from groundling.encoders.text.characters import CharacterEncoder
-from groundling.systems import Encoders, JudgingEncoders
+from groundling.encoders.text import SpellingEncoder
+from groundling.systems import JudgingEncoders
 
 
 @torch.inference_mode()
@@ -32,16 +32,16 @@ def judge(
 
 
 @torch.inference_mode()
-def spell_words(encoders: Encoders, spellings: Tensor, device: torch.device, precision: str = "float32") -> Tensor:
-    """[words, word dimensions] on the device from [words, characters], for an encoder that reads words by characters."""
-    encoders.eval()
+def spell_words(encoder: nn.Module, spellings: Tensor, device: torch.device, precision: str = "float32") -> Tensor:
+    """[words, word dimensions] on the device from [words, letters], for an encoder that spells words out."""
+    encoder.eval()
     with autocast(device, precision):
-        return cast(CharacterEncoder, encoders.text).spell(spellings.to(device))
+        return cast(SpellingEncoder, encoder).spell(spellings.to(device))
 
 
 @torch.inference_mode()
 def encode_captions(
-    encoders: Encoders,
+    encoder: nn.Module,
     ids: Tensor,
     lengths: Tensor,
     device: torch.device,
@@ -53,7 +53,7 @@ def encode_captions(
 
     With `words`, [words, word dimensions] on the device, the `ids` are its rows: words that were spelled out before.
     """
-    encoders.eval()
+    encoder.eval()
     order = torch.argsort(lengths, stable=True)
     parts = []
     for rows in order.split(batch_size):
@@ -61,9 +61,9 @@ def encode_captions(
         with autocast(device, precision):
             entries, sizes = ids[rows, :longest].to(device), lengths[rows].to(device)
             if words is None:
-                parts.append(encoders.text(entries, sizes))
+                parts.append(encoder(entries, sizes))
             else:
-                parts.append(cast(CharacterEncoder, encoders.text).sentence(embedding(entries, words), sizes))
+                parts.append(cast(SpellingEncoder, encoder).sentences(embedding(entries, words), sizes))
     sorted_vectors = torch.cat(parts)
     vectors = torch.empty_like(sorted_vectors)
     vectors[order.to(device)] = sorted_vectors
@@ -72,9 +72,9 @@ def encode_captions(
 
 @torch.inference_mode()
 def encode_pictures(
-    encoders: Encoders, features: Tensor, device: torch.device, batch_size: int = 4096, precision: str = "float32"
+    encoder: nn.Module, features: Tensor, device: torch.device, batch_size: int = 4096, precision: str = "float32"
 ) -> Tensor:
     """[pictures, dimensions] on the device."""
-    encoders.eval()
+    encoder.eval()
     with autocast(device, precision):
-        return torch.cat([encoders.picture(part.to(device).float()) for part in features.split(batch_size)])
+        return torch.cat([encoder(part.to(device).float()) for part in features.split(batch_size)])

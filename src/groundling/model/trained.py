@@ -16,10 +16,9 @@ from groundling import systems
 from groundling.calibration import probabilities
 from groundling.corpus.entailment import LABELS
 from groundling.devices import pick_device
-from groundling.encoders.picture.grid import GridEncoder
-from groundling.encoders.text import taught as taught_encoders
+from groundling.encoders.picture import features_in
+from groundling.encoders.text import TextEncoder
 from groundling.encoders.text.word_memory import WordMemory
-from groundling.encoders.tokenisers import taught
 from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.encoding import encode_captions, encode_pictures, judge, spell_words
@@ -53,10 +52,7 @@ class TrainedModel(FeatureModel):
         self.feature_settings: FeatureSettings | None = recipe.features
         self.temperature = 1.0
         self.encoders = encoders.to(device).eval()
-        self.readers = [
-            Reader(part, Encoders(text, self.encoders.picture), device)
-            for part, text in zip(taught.readers(tokeniser), taught_encoders.readers(self.encoders.text), strict=True)
-        ]
+        self.readers = [Reader(encoder, device) for encoder in self.encoders.text.readers()]
         self.name, self.similarity = recipe.name, system.similarity
         self.languages = list(recipe.corpus.languages or [])
         self.run: Run | None = None
@@ -77,7 +73,7 @@ class TrainedModel(FeatureModel):
             raise UserError(f"{opened.tokeniser_file}: not the tokeniser of a {system.name} model") from None
         try:
             weights = load_file(opened.weights_file)
-            encoders = system.encoders(tokeniser, features=system.features_in(weights))
+            encoders = system.encoders(tokeniser, features=features_in(weights))
             encoders.load_state_dict({name: value for name, value in weights.items() if not name.startswith(PREFIX)})
         except (SafetensorError, KeyError, RuntimeError) as error:
             raise UserError(
@@ -100,7 +96,7 @@ class TrainedModel(FeatureModel):
     @property
     def features(self) -> int:
         """The length of the feature vectors that its pictures must have."""
-        return self.system.features_in(self.encoders.state_dict())
+        return self.encoders.picture.features
 
     @cached_property
     def dimensions(self) -> int:
@@ -130,7 +126,7 @@ class TrainedModel(FeatureModel):
 
     @property
     def judges(self) -> bool:
-        return isinstance(self.encoders, JudgingEncoders)
+        return self.encoders.judges
 
     @property
     def accuracy(self) -> dict[str, float]:
@@ -138,7 +134,7 @@ class TrainedModel(FeatureModel):
 
     @property
     def finds(self) -> bool:
-        return not isinstance(self.encoders.picture, GridEncoder)
+        return self.encoders.picture.comparable
 
     def check_judges(self) -> None:
         if not self.judges:
@@ -152,7 +148,7 @@ class TrainedModel(FeatureModel):
     def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors:
         if not texts:
             return self.encode_features(np.zeros((0, self.features), dtype=np.float32))
-        reader = {code: taught.reader_of(self.tokeniser, code) for code in set(languages)}
+        reader = {code: self.tokeniser.reader_of(code) for code in set(languages)}
         parts: dict[int, list[int]] = {}
         for row, code in enumerate(languages):
             parts.setdefault(reader[code], []).append(row)
@@ -205,7 +201,7 @@ class TrainedModel(FeatureModel):
                 f"this model looks at pictures through {self.features} features each, but was given "
                 f"{' × '.join(map(str, features.shape[1:]))}; use the backbone it was trained with"
             )
-        return encode_pictures(self.encoders, torch.from_numpy(features), self.device, batch_size).cpu().numpy()
+        return encode_pictures(self.encoders.picture, torch.from_numpy(features), self.device, batch_size).cpu().numpy()
 
     # Both
 
@@ -244,19 +240,19 @@ class TrainedModel(FeatureModel):
 
 
 class Reader:
-    """One of those who read captions for a model, each its own languages: a tokeniser, and encoders with its text encoder.
+    """One of those who read captions for a model, each its own languages.
 
-    A model has one; languages that it was taught later have another (see `tokenisers.taught`). Each reads its captions by
-    themselves, so that old languages are encoded, bit for bit, as before there was another.
+    A model has one; languages that it was taught later have another (see `tokenisers.taught`). Each reads its captions
+    by themselves, so that old languages are encoded, bit for bit, as before there was another.
     """
 
-    def __init__(self, tokeniser: Tokeniser, encoders: Encoders, device: torch.device) -> None:
-        self.tokeniser, self.encoders, self.device = tokeniser, encoders, device
-        self.words = WordMemory(lambda spellings: spell_words(encoders, spellings, device))
+    def __init__(self, encoder: TextEncoder, device: torch.device) -> None:
+        self.encoder, self.tokeniser, self.device = encoder, encoder.tokeniser, device
+        self.words = WordMemory(lambda spellings: spell_words(encoder, spellings, device))
 
     def __call__(self, texts: Sequence[str], codes: Sequence[str], batch_size: int) -> Vectors:
         tokens = self.tokeniser.encode(texts, codes)
         ids, lengths = torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths)
         words = None if tokens.spellings is None else self.words(torch.from_numpy(tokens.spellings))
-        vectors = encode_captions(self.encoders, ids, lengths, self.device, batch_size=batch_size, words=words)
+        vectors = encode_captions(self.encoder, ids, lengths, self.device, batch_size=batch_size, words=words)
         return vectors.cpu().numpy()

@@ -14,15 +14,12 @@ from torch import Tensor
 
 from groundling.batches.translations import Rows
 from groundling.encoders.text.pretrained import load_encoder
-from groundling.encoders.tokenisers.characters import CharacterTokeniser
 from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
-from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.errors import UserError
 from groundling.objectives.token_alignment import word_pairs
 from groundling.settings import TextSettings
 from groundling.text import Tokeniser
-from groundling.text.segmentation import words
 
 Mask = npt.NDArray[np.bool_]
 LAYER = 8  # the one of mBERT whose states tell best which words belong together
@@ -69,7 +66,7 @@ class ContextualPairs:
         return found
 
     def _words(self, rows: Rows, tokeniser: Tokeniser) -> Words:
-        return [words_and_entries(tokeniser, self.texts[row], self.languages[row]) for row in rows.tolist()]
+        return [tokeniser.spans(self.texts[row], self.languages[row]) for row in rows.tolist()]
 
     def _read(self, sentences: Words) -> tuple[Tensor, Tensor]:
         """States of the pieces, and the number of the word that each is of; −1 for symbols and padding."""
@@ -87,21 +84,3 @@ class ContextualPairs:
         ).hidden_states
         numbers = [[-1 if word is None else word for word in given.word_ids(row)] for row in range(len(sentences))]
         return read[min(LAYER, len(read) - 1)].float().cpu(), torch.tensor(numbers)
-
-
-def words_and_entries(tokeniser: Tokeniser, text: str, language: str) -> tuple[list[str], list[int]]:
-    """The words of a sentence as a tokeniser sees them, and where the entries of each begin."""
-    if isinstance(tokeniser, WordTokeniser | CharacterTokeniser):
-        settings = tokeniser.settings
-        found = words(text, language, settings.segmentation)[: settings.maximum_length]
-        first = 1 if isinstance(tokeniser, WordTokeniser) else 0  # after the symbol for the start
-        return found, [first + place for place in range(len(found))]
-    if isinstance(tokeniser, HubTokeniser):
-        given = tokeniser.pieces(text, truncation=True, max_length=tokeniser.encode([text], [language]).ids.shape[1])
-        numbers = given.word_ids()
-        seen = [place for place, word in enumerate(numbers) if word is not None and word not in numbers[:place]]
-        return [text[slice(*given.word_to_chars(numbers[place]))] for place in seen], seen
-    raise UserError(
-        "system.aligner: an encoder can align what encoders of words, letters and word pieces read, and this teacher "
-        "reads something else; use counts"
-    )

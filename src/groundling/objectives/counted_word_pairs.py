@@ -10,12 +10,8 @@ import torch
 
 from groundling.batches import TrainingData
 from groundling.batches.translations import Rows, Translations
-from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
-from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.objectives.token_alignment import word_pairs
-from groundling.text import Tokeniser
-from groundling.text.vocabulary import END, START
 from groundling.words import lexicon
 
 Mask = npt.NDArray[np.bool_]
@@ -53,11 +49,5 @@ def real_words(data: TrainingData, tokeniser: TaughtTokeniser) -> Mask:
     """[captions, longest] which entries are words: no padding, no symbols around a sentence."""
     ids = data.ids.cpu().numpy()
     codes = ids if data.spellings is None else data.spellings[:, 0].cpu().numpy()[ids]
-    symbols = [*_symbols(tokeniser.teacher), *(tokeniser.offset + row for row in _symbols(tokeniser.student))]
+    symbols = [*tokeniser.teacher.symbols, *(tokeniser.offset + row for row in tokeniser.student.symbols)]
     return np.asarray((np.arange(ids.shape[1]) < data.lengths[:, None]) & ~np.isin(codes, symbols))
-
-
-def _symbols(tokeniser: Tokeniser) -> list[int]:
-    if isinstance(tokeniser, HubTokeniser):
-        return [row for row in tokeniser.pieces.all_special_ids if row != tokeniser.pieces.unk_token_id]
-    return [START, END] if isinstance(tokeniser, WordTokeniser) else []

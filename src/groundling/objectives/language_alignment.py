@@ -13,8 +13,9 @@ from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 
 from groundling.batches import DeviceBatch, TrainingData
+from groundling.encoders.padding import average
 from groundling.encoders.pair import Encoders
-from groundling.encoders.text.universal import UniversalEncoder, average
+from groundling.encoders.text.universal import UniversalEncoder
 from groundling.objectives.adversary import language_guess, reversed_gradient, strength
 from groundling.objectives.two_branch import TwoBranchLoss
 from groundling.settings import Settings

@@ -2,8 +2,8 @@
 
 Burns et al. 2020, SMALR (arXiv:2004.04312, section 3.1). A caption is the mean of its words' latent tokens; captions of
 one picture, in whatever languages, are brought together by triplets, the most violated ones of each anchor. See
-`encoders.text.latent` for how tokens are chosen. All words take part, the frequent ones too: they say what a rare one stands
-beside. So the result does not depend on how many words keep a vector of their own, and is kept between runs.
+`encoders.text.latent` for how tokens are chosen. All words take part, the frequent ones too: they say what a rare one
+stands beside. So the result does not depend on how many words keep a vector of their own, and is kept between runs.
 """
 
 import hashlib
@@ -21,8 +21,8 @@ from torch.nn.functional import embedding
 from groundling.batches import DeviceBatch, EveryLanguageSampler, TrainingData
 from groundling.batches.stage import Learn, Stage
 from groundling.corpus import Corpus
+from groundling.encoders.padding import average
 from groundling.encoders.text.latent import LatentVocabulary
-from groundling.encoders.text.universal import average
 from groundling.encoders.tokenisers.by_language import LanguageTokeniser
 from groundling.encoders.tokenisers.hybrid_vocabulary import Assignment
 from groundling.files import atomic_path, cache_folder

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from groundling.batches import DeviceBatch, TrainingData
 from groundling.encoders.pair import Encoders
-from groundling.encoders.text.universal import ParallelEncoder, UniversalEncoder
+from groundling.encoders.text.universal import UniversalWordsEncoder
 from groundling.objectives.neighbourhood import neighbourhood
 from groundling.objectives.pull import pull
 from groundling.objectives.triplets import Distance, distances, worst_triplets
@@ -110,6 +110,6 @@ class TwoBranchLoss:
         return own.neighbourhood_weight * near
 
 
-def text_of(encoders: Encoders) -> UniversalEncoder | ParallelEncoder:
+def text_of(encoders: Encoders) -> UniversalWordsEncoder:
     """The text encoder as what it is, for the type checker."""
-    return cast(UniversalEncoder | ParallelEncoder, encoders.text)
+    return cast(UniversalWordsEncoder, encoders.text)

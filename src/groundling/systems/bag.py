@@ -3,24 +3,25 @@
 A minute of training gives a usable model in fifteen languages; it is what `groundling demo` trains.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
 from groundling.batches import LanguageSampler, Sampler, TrainingData
-from groundling.encoders.pair import Encoders
-from groundling.encoders.picture.linear import LinearPictureEncoder
-from groundling.encoders.text.bag import BagEncoder
-from groundling.encoders.tokenisers.ngrams import NgramTokeniser
+from groundling.encoders import picture as pictures
+from groundling.encoders import text as captions
+from groundling.encoders.picture import PictureChoice
+from groundling.encoders.settings import Named
+from groundling.encoders.text import TextChoice
 from groundling.systems.plan import Context
 from groundling.systems.vse import VSE, VSESettings
-from groundling.text import Tokeniser
 
 
 class BagSettings(VSESettings):
     name: Literal["bag"] = "bag"  # type: ignore[assignment]
     dimensions: PositiveInt = 256
     word_dimensions: PositiveInt = 256
+    text: Named = Field("bag", description="the text encoder: its name, or {name: …, and its own settings}")
     buckets: PositiveInt = Field(2**16, description="rows for hashed character n-grams")
     dropout: float = Field(0.3, ge=0, lt=1, description="of the caption's mean vector")
     picture_dropout: float = Field(0.5, ge=0, lt=1, description="of the picture's features")
@@ -35,18 +36,15 @@ class Bag(VSE):
     Settings: ClassVar = BagSettings
     settings: BagSettings
 
-    def tokeniser(self, context: Context) -> Tokeniser:
-        corpus = context.train.corpus
-        return NgramTokeniser.build(corpus.texts, corpus.languages.tolist(), context.recipe.text, self.settings.buckets)
+    @property
+    def text_encoder(self) -> TextChoice:
+        own = self.settings
+        own_words = {"word_dimensions": own.word_dimensions, "buckets": own.buckets, "dropout": own.dropout}
+        return captions.chosen(own.text, "system.text", **own_words)
 
-    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        return NgramTokeniser.from_json(saved)
-
-    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
-        text = BagEncoder(
-            tokeniser.size, self.settings.word_dimensions, self.settings.dimensions, self.settings.dropout
-        )
-        return Encoders(text, LinearPictureEncoder(features, self.settings.dimensions, self.settings.picture_dropout))
+    @property
+    def picture_encoder(self) -> PictureChoice:
+        return pictures.chosen(self.settings.picture, "system.picture", dropout=self.settings.picture_dropout)
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         training = context.recipe.training

@@ -8,13 +8,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-from torch import Tensor
-
 from groundling import settings as all_settings
 from groundling.batches import Sampler, TrainingData
 from groundling.batches.stage import Loss, Stage
 from groundling.dataset import Dataset
+from groundling.encoders import picture as pictures
+from groundling.encoders import tokenisers
 from groundling.encoders.pair import Encoders
+from groundling.encoders.picture import PictureChoice
+from groundling.encoders.text import TextChoice
 from groundling.errors import UserError
 from groundling.systems.plan import Context, Plan, Start, Validation
 from groundling.text import Tokeniser
@@ -94,6 +96,7 @@ class System(ABC):
 
         Tables check all their trainings before the first one begins; what those start from is then not there yet.
         """
+        _ = self.text_encoder, self.picture_encoder  # their settings
         self.sampler(context, TrainingData.outline(context.train.corpus))
 
     def prepare(self, context: Context) -> None:
@@ -115,25 +118,42 @@ class System(ABC):
 
     # --- its parts
 
+    @property
     @abstractmethod
+    def text_encoder(self) -> TextChoice:
+        """What reads captions: the kind of encoder, and its settings."""
+
+    @property
+    def picture_encoder(self) -> PictureChoice:
+        """What looks at pictures."""
+        return pictures.chosen("linear", "system.picture")
+
     def tokeniser(self, context: Context) -> Tokeniser:
         """Built from training captions only."""
+        (encoder, own), corpus = self.text_encoder, context.train.corpus
+        return encoder.learn_tokeniser(corpus.texts, corpus.languages.tolist(), context.recipe.text, own)
 
-    @abstractmethod
     def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        """What `tokeniser` built, from the JSON it was saved as."""
+        """What `tokeniser` built, from the JSON it was saved as. ValueError where it is another encoder's."""
+        made, wanted = tokenisers.from_json(saved), self.text_encoder[0].tokeniser_class
+        if not isinstance(made, wanted):
+            raise ValueError(f"a tokeniser of kind {wanted.kind} is needed, not {made.kind}")
+        return made
 
-    @abstractmethod
     def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         """Freshly initialised encoders for pictures of so many features."""
+        (text, read), (picture, seen) = self.text_encoder, self.picture_encoder
+        size = self.dimensions
+        return Encoders(text.of(tokeniser, size, read), picture.of(features, size, seen))
+
+    @property
+    def dimensions(self) -> int:
+        """Of the shared space."""
+        return int(getattr(self.settings, "dimensions"))  # noqa: B009 (of most systems' settings)
 
     def features(self, context: Context) -> int:
         """How many features its pictures have."""
         return int(context.train.features.shape[1])
-
-    def features_in(self, weights: Mapping[str, Tensor]) -> int:
-        """The number of features that saved encoders look at."""
-        return int(weights["picture.project.weight"].shape[1])
 
     def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:
         return TrainingData.build(context.train.corpus, context.train.features, tokeniser, context.device)

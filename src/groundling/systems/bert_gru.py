@@ -4,16 +4,13 @@ The row "BERT+GRU" of Wehrmann et al. 2019 (supplement, Table 1), with any encod
 Its loss and batches are in `cross_language`.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from groundling.encoders.pair import Encoders
-from groundling.encoders.picture.linear import LinearPictureEncoder
-from groundling.encoders.tokenisers.hub import HubTokeniser
+from groundling.encoders import text as captions
+from groundling.encoders.text import TextChoice
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
-from groundling.systems.plan import Context
-from groundling.text import Tokeniser
 
 
 class BertGRUSettings(CrossLanguageSettings):
@@ -35,16 +32,7 @@ class BertGRU(CrossLanguage):
     Settings: ClassVar = BertGRUSettings
     settings: BertGRUSettings
 
-    def tokeniser(self, context: Context) -> Tokeniser:
-        return HubTokeniser.build(self.settings.encoder, context.recipe.text)
-
-    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        return HubTokeniser.from_json(saved)
-
-    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
-        from groundling.encoders.text.pretrained import PretrainedEncoder  # transformers is imported where it is used
-
-        assert isinstance(tokeniser, HubTokeniser)  # noqa: S101 (for the type checker: made above)
+    @property
+    def text_encoder(self) -> TextChoice:
         own = self.settings
-        text = PretrainedEncoder(tokeniser.folder, own.dimensions, own.pooling, own.trainable)
-        return Encoders(text, LinearPictureEncoder(features, own.dimensions))
+        return captions.chosen("bert_gru", "system", encoder=own.encoder, pooling=own.pooling, trainable=own.trainable)

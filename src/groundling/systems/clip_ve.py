@@ -2,54 +2,49 @@
 
     verdict = head([h, p, |h − p|, h∘p]),   h and p the unit vectors of sentence and picture,   loss: cross-entropy
 
-As published, both encoders are CLIP's, the picture encoder frozen: `text: pretrained`, `picture: given` with features that
-are CLIP's own (`features.projected`). Ours: any text encoder and any backbone; pictures as a grid of cells that the head
-looks at one by one (`picture: cells`), for statements about number and place; and encoders that retrieval has trained
-before (`before`), which is to us what its training is to CLIP.
+As published, both encoders are CLIP's, the picture encoder frozen: `text: pretrained`, `picture: given` with features
+that are CLIP's own (`features.projected`). Ours: any text encoder and any backbone; pictures as a grid of cells that
+the head looks at one by one (`picture: cells`), for statements about number and place; and encoders that retrieval has
+trained before (`before`), which is to us what its training is to CLIP.
 """
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal
 
-from pydantic import Field, PositiveInt
-from torch import Tensor, nn
+from pydantic import Field, PositiveInt, model_validator
+from torch import Tensor
 
 from groundling.batches import DeviceBatch, LanguageSampler, Sampler, TrainingData
 from groundling.batches.stage import Loss
-from groundling.encoders.entailment import EntailmentHead
+from groundling.encoders import picture as pictures
+from groundling.encoders import text as captions
 from groundling.encoders.pair import Encoders, JudgingEncoders
-from groundling.encoders.picture.given import GivenPictures, UnseenPictures
-from groundling.encoders.picture.grid import GridEncoder, GridEntailmentHead
-from groundling.encoders.picture.linear import LinearPictureEncoder
-from groundling.encoders.text.bidirectional import BidirectionalEncoder, BidirectionalSentence
-from groundling.encoders.text.characters import CharacterEncoder, LayeredWords
-from groundling.encoders.text.max_pooled import MaxPooledEncoder, MaxSentence
-from groundling.encoders.text.recurrent import RecurrentEncoder
-from groundling.encoders.text.warm_start import take_over_text
-from groundling.encoders.tokenisers.characters import CharacterTokeniser
-from groundling.encoders.tokenisers.hub import HubTokeniser
-from groundling.encoders.tokenisers.words import WordTokeniser
+from groundling.encoders.picture import BlankPictures, PictureChoice
+from groundling.encoders.settings import Named
+from groundling.encoders.text import TextChoice
 from groundling.errors import UserError
 from groundling.objectives.verdict import verdict_loss
-from groundling.settings import Settings
+from groundling.settings import Settings, notice
 from groundling.systems.base import System
 from groundling.systems.plan import Context, Start
 from groundling.text import Tokeniser
+
+TABLES = {"last": "recurrent", "ends": "bidirectional", "max": "max_pooled"}  # text: words, by pooling
 
 
 class ClipVESettings(Settings):
     name: Literal["clip_ve"] = "clip_ve"
     dimensions: PositiveInt = Field(512, description="of the space that sentences and pictures are compared in")
-    text: Literal["words", "characters", "pretrained"] = Field(
+    text: Named = Field(
         "words",
-        description="words: GRUs over a table of words; characters: words from their letters (LIWE); pretrained: a "
-        "transformers encoder",
+        description="words: GRUs over a table of words, by pooling; characters: words from their letters (LIWE); "
+        "pretrained: a transformers encoder; any other text encoder: its name, or {name: …, and its own settings}",
     )
     word_dimensions: PositiveInt = Field(300, description="of a word vector (text: words, characters)")
-    reading: Literal["max", "last", "ends"] = Field(
-        "max",
-        description="text: words, characters: how words become a sentence; max: the largest of each entry over the "
-        "words, from both ends (InferSent); last: as vse, lessons and liwe do; ends: as clmr with that pooling",
+    pooling: Literal["max", "last", "ends", "first", "mean"] | None = Field(
+        None,
+        description="how words become a sentence; words, characters: max (the default): the largest of each entry over "
+        "the words, from both ends (InferSent); last: as vse, lessons and liwe do; ends: as clmr with that pooling; "
+        "pretrained: last (the default): final [SEP], or CLIP's end of text; first: [CLS]; mean",
     )
     character_dimensions: PositiveInt = Field(24, description="of a letter's vector (text: characters)")
     layers: list[PositiveInt] = Field([384, 384], description="layers from letters to a word (text: characters)")
@@ -57,16 +52,12 @@ class ClipVESettings(Settings):
         "openai/clip-vit-base-patch32",
         description="text: pretrained: its name on the hub, or a folder that holds it (safetensors only)",
     )
-    pooling: Literal["last", "first", "mean"] = Field(
-        "last",
-        description="text: pretrained: the state that stands for the sentence; last: final [SEP], or CLIP's end of "
-        "text; first: [CLS]",
-    )
     train_text: bool = Field(True, description="train the text encoder; false: the head alone learns from sentences")
-    picture: Literal["linear", "cells", "given"] = Field(
+    picture: Named = Field(
         "linear",
         description="linear: one layer on the features; cells: each cell of a grid by itself (features.grid), with "
-        "another head; given: features that are in the text encoder's space already (features.projected)",
+        "another head; given: features that are in the text encoder's space already (features.projected); any other "
+        "picture encoder: its name, or {name: …, and its own settings}",
     )
     train_picture: bool = Field(
         True, description="false as published: for CLIP's own features, or after a run that comes `before`"
@@ -77,6 +68,23 @@ class ClipVESettings(Settings):
     sees_pictures: bool = Field(True, description="false: every picture is blank, to see what the words give away")
     hidden: PositiveInt = Field(128, description="of both hidden layers of the head")
     dropout: float = Field(0.1, ge=0, lt=1, description="of the head")
+
+    @model_validator(mode="after")
+    def _known_pooling(self) -> "ClipVESettings":
+        if self.text == "words" and self.pooling not in (None, *TABLES):
+            raise ValueError(f"text: words has the poolings {', '.join(TABLES)}, not {self.pooling}")
+        return self
+
+    @model_validator(mode="before")
+    @classmethod
+    def _old_names(cls, values: Any) -> Any:
+        """`reading` was how words become a sentence, `pooling` the same of a pretrained encoder; each said nothing of
+        the other's."""
+        if not isinstance(values, dict) or "reading" not in values:
+            return values
+        kept = {key: value for key, value in values.items() if key != "reading"}
+        notice("system.reading is called system.pooling now")
+        return kept if values.get("text") == "pretrained" else {**kept, "pooling": values["reading"]}
 
 
 class ClipVE(System):
@@ -93,81 +101,37 @@ class ClipVE(System):
     def takes_start(self) -> bool:
         return True
 
-    def tokeniser(self, context: Context) -> Tokeniser:
-        corpus, settings = context.train.corpus, context.recipe.text
-        texts, languages = corpus.texts, corpus.languages.tolist()
-        if self.settings.text == "pretrained":
-            return HubTokeniser.build(self.settings.encoder, settings)
-        if self.settings.text == "characters":
-            return CharacterTokeniser.build(texts, languages, settings)
-        return WordTokeniser.build(texts, languages, settings)
+    @property
+    def text_encoder(self) -> TextChoice:
+        own = self.settings
+        pooling = own.pooling or ("max" if own.text in ("words", "characters") else None)
+        return captions.chosen(
+            TABLES[str(pooling)] if own.text == "words" else own.text,
+            "system.text",
+            word_dimensions=own.word_dimensions,
+            character_dimensions=own.character_dimensions,
+            layers=own.layers,
+            encoder=own.encoder,
+            **({} if pooling is None else {"pooling": pooling}),
+        )
 
-    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        if self.settings.text == "pretrained":
-            return HubTokeniser.from_json(saved)
-        if self.settings.text == "characters":
-            return CharacterTokeniser.from_json(saved)
-        return WordTokeniser.from_json(saved)
+    @property
+    def picture_encoder(self) -> PictureChoice:
+        own = self.settings
+        cells = {"cells": own.cells, "cell_dimensions": own.cell_dimensions, "questions": own.questions}
+        return pictures.chosen("grid" if own.picture == "cells" else own.picture, "system.picture", **cells)
 
     def encoders(self, tokeniser: Tokeniser, features: int) -> JudgingEncoders:
-        own = self.settings
+        own, (text, read), (picture, seen) = self.settings, self.text_encoder, self.picture_encoder
         frozen = [name for name, trained in (("text", own.train_text), ("picture", own.train_picture)) if not trained]
-        return JudgingEncoders(self.text_encoder(tokeniser), self.picture_encoder(features), self.head(), tuple(frozen))
-
-    def head(self) -> EntailmentHead | GridEntailmentHead:
-        own = self.settings
-        if own.picture == "cells":
-            return GridEntailmentHead(
-                own.dimensions, own.cells, own.cell_dimensions, own.questions, hidden=own.hidden, dropout=own.dropout
-            )
-        return EntailmentHead(own.dimensions, own.hidden, own.dropout)
-
-    def text_encoder(self, tokeniser: Tokeniser) -> nn.Module:
-        own = self.settings
-        if own.text == "pretrained":
-            from groundling.encoders.text.pooled import PooledEncoder  # transformers is imported where it is used
-
-            return PooledEncoder(cast(HubTokeniser, tokeniser).folder, own.dimensions, own.pooling)
-        if own.text == "characters":
-            longest = cast(CharacterTokeniser, tokeniser).longest
-            words = LayeredWords(tokeniser.size, own.character_dimensions, own.layers, own.word_dimensions, longest)
-            return CharacterEncoder(words, self.sentence())
-        if own.reading == "last":
-            return RecurrentEncoder(tokeniser.size, own.word_dimensions, own.dimensions)
-        if own.reading == "ends":
-            return BidirectionalEncoder(tokeniser.size, own.word_dimensions, own.dimensions, "ends")
-        return MaxPooledEncoder(tokeniser.size, own.word_dimensions, own.dimensions)
-
-    def sentence(self) -> nn.Module:
-        own = self.settings
-        if own.reading == "max":
-            return MaxSentence(own.word_dimensions, own.dimensions)
-        return BidirectionalSentence(own.word_dimensions, own.dimensions, own.reading)
-
-    def picture_encoder(self, features: int) -> nn.Module:
-        own = self.settings
-        if not own.sees_pictures:
-            size = own.cells * own.cell_dimensions if own.picture == "cells" else own.dimensions
-            return UnseenPictures(features, size)
-        if own.picture == "given":
-            if features != own.dimensions:
-                raise UserError(
-                    f"system.picture: given features are {features} numbers and sentences have {own.dimensions}; set "
-                    f"system.dimensions={features}, or features.projected=true where these are not CLIP's own vectors"
-                )
-            return GivenPictures(features)
-        if own.picture == "cells":
-            if features % own.cells:
-                raise UserError(
-                    f"system.cells: {features} features cannot be those of {own.cells} cells; set it to features.grid "
-                    "squared"
-                )
-            return GridEncoder(features, own.cells, own.cell_dimensions)
-        return LinearPictureEncoder(features, own.dimensions)
-
-    def features_in(self, weights: Mapping[str, Tensor]) -> int:
-        width = weights.get("picture.width")
-        return super().features_in(weights) if width is None else int(width)
+        reads = text.of(tokeniser, own.dimensions, read)
+        looks = (
+            picture.of(features, own.dimensions, seen)
+            if own.sees_pictures
+            else BlankPictures(features, picture.vector_size(own.dimensions, seen))
+        )
+        head = picture.head(own.dimensions, seen, own.hidden, own.dropout)
+        return JudgingEncoders(reads, looks, head, tuple(frozen))
 
     def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:
         """Statements in the place of captions, with their classes."""
@@ -176,10 +140,16 @@ class ClipVE(System):
 
     def warm_start(self, encoders: Encoders, tokeniser: Tokeniser, context: Context, start: Start) -> None:
         """Both encoders of a run that has the same kind of them; words that it has not met begin at random."""
-        take_over_text(encoders.text, tokeniser, start.encoders.text, start.tokeniser, start.system.name)
         try:
-            encoders.picture.load_state_dict(start.encoders.picture.state_dict())
-        except RuntimeError:
+            encoders.text.warm_start(start.encoders.text)
+        except ValueError:
+            raise UserError(
+                f"before: the text encoder of this {start.system.name} run is of another kind or size; dimensions, "
+                "word_dimensions, text and pooling must fit it"
+            ) from None
+        try:
+            encoders.picture.warm_start(start.encoders.picture)
+        except ValueError:
             raise UserError(
                 f"before: the picture encoder of this {start.system.name} run is of another kind or size; features, "
                 "dimensions and system.picture must fit it"

@@ -4,17 +4,13 @@ Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embed
 the paper's own LIWE is measured against. Its loss and batches are in `cross_language`.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import PositiveInt
 
-from groundling.encoders.pair import Encoders
-from groundling.encoders.picture.linear import LinearPictureEncoder
-from groundling.encoders.text.bidirectional import BidirectionalEncoder
-from groundling.encoders.tokenisers.words import WordTokeniser
+from groundling.encoders import text as captions
+from groundling.encoders.text import TextChoice
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
-from groundling.systems.plan import Context
-from groundling.text import Tokeniser
 
 
 class CLMRSettings(CrossLanguageSettings):
@@ -28,14 +24,7 @@ class CLMR(CrossLanguage):
     Settings: ClassVar = CLMRSettings
     settings: CLMRSettings
 
-    def tokeniser(self, context: Context) -> Tokeniser:
-        corpus = context.train.corpus
-        return WordTokeniser.build(corpus.texts, corpus.languages.tolist(), context.recipe.text)
-
-    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        return WordTokeniser.from_json(saved)
-
-    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
+    @property
+    def text_encoder(self) -> TextChoice:
         own = self.settings
-        text = BidirectionalEncoder(tokeniser.size, own.word_dimensions, own.dimensions, own.pooling)
-        return Encoders(text, LinearPictureEncoder(features, own.dimensions))
+        return captions.chosen("bidirectional", "system", word_dimensions=own.word_dimensions, pooling=own.pooling)

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, cast
 import numpy as np
 import torch
 from pydantic import Field, PositiveInt, field_validator
-from torch import Tensor, nn
+from torch import Tensor
 
 from groundling.batches import DeviceBatch, Sampler, TrainingData
 from groundling.batches.stage import Loss
@@ -24,34 +24,36 @@ from groundling.batches.translations import TranslationSampler
 from groundling.corpus import Corpus, conditions, sentence_pairs
 from groundling.corpus.sentence_pairs import Meaning
 from groundling.dataset import Dataset, load_corpus
-from groundling.encoders.pair import Encoders, JudgingEncoders
-from groundling.encoders.text.characters import CharacterEncoder, LayeredWords
-from groundling.encoders.text.students import NewWords, OwnWords, SentenceMap, own_reader, pretrained_student, reader
+from groundling.encoders import text as captions
+from groundling.encoders.pair import Encoders
+from groundling.encoders.settings import EncoderSettings, Named
+from groundling.encoders.text import TextChoice, TextEncoder
 from groundling.encoders.text.taught import TaughtEncoder
-from groundling.encoders.tokenisers.characters import CharacterTokeniser
-from groundling.encoders.tokenisers.hub import HubTokeniser
-from groundling.encoders.tokenisers.taught import TaughtTokeniser, letters
-from groundling.encoders.tokenisers.use import LANGUAGES, STEPS, UseTokeniser
-from groundling.encoders.tokenisers.words import WordTokeniser
+from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError
 from groundling.objectives.distillation import unexplained
-from groundling.settings import CorpusSettings, Settings
+from groundling.settings import CorpusSettings, Settings, notice
 from groundling.settings import Settings as AnySettings
 from groundling.systems.base import System
 from groundling.systems.plan import Context, Start, Validation
 from groundling.text import Tokeniser
 from groundling.translation.parallel import translation_rows
 
-STUDENTS = ("words", "tower", "characters", "use")
+#: Students that are called by a name of their own; all others are text encoders.
+STUDENTS: dict[str, Named] = {
+    "words": {"name": "new_words", "reader": "teacher"},
+    "encoder": {"name": "new_words", "reader": "own"},
+}
 
 
 class ClseaveSettings(Settings):
     name: Literal["clseave"] = "clseave"
-    student: str = Field(
-        "tower",
-        description="words: new words before the teacher's reader; tower: new words and a reader that begins as the "
+    student: Named = Field(
+        "encoder",
+        description="words: new words before the teacher's reader; encoder: new words and a reader that begins as the "
         "teacher's; characters: words from their letters (LIWE); use: a map from the Universal Sentence Encoder (extra "
-        "`use`); hub:NAME or hub:FOLDER: a transformers encoder, mBERT as published",
+        "`use`); hub:NAME or hub:FOLDER: a transformers encoder, mBERT as published; any other text encoder: its name, "
+        "or {name: …, and its own settings}",
     )
     pairs: str | None = Field(
         None,
@@ -70,11 +72,21 @@ class ClseaveSettings(Settings):
     hidden: PositiveInt = Field(1024, description="of the map (student: use)")
     train_encoder: bool = Field(True, description="train the encoder too, as published (student: hub)")
 
+    @field_validator("student", mode="before")
+    @classmethod
+    def _old_name(cls, value: Any) -> Any:
+        if value != "tower":
+            return value
+        notice("system.student: tower is called encoder now")
+        return "encoder"
+
     @field_validator("student")
     @classmethod
-    def _known_student(cls, value: str) -> str:
-        if value not in STUDENTS and not value.startswith("hub:"):
-            raise ValueError(f"a student is one of {', '.join(STUDENTS)}, or hub: and the name or folder of an encoder")
+    def _known_student(cls, value: Named) -> Named:
+        name = value if isinstance(value, str) else str(value.get("name"))
+        if name not in STUDENTS and name not in captions.TEXT_ENCODERS and not name.startswith("hub:"):
+            known = ", ".join([*STUDENTS, *captions.TEXT_ENCODERS])
+            raise ValueError(f"a student is one of {known}, or hub: and the name or folder of an encoder")
         return value
 
 
@@ -111,9 +123,6 @@ class Clseave(System):
         from groundling import systems  # which knows this file
 
         return self.taught_by(systems.make(saved["about"]).resolved(saved["teacher"]))
-
-    def features_in(self, weights: Mapping[str, Tensor]) -> int:
-        return super().features_in(weights) if self.teacher is None else self.teacher.features_in(weights)
 
     # --- what it learns from
 
@@ -169,8 +178,7 @@ class Clseave(System):
             raise UserError(
                 f'the teacher knows "{old[0]}" already; to have a student read it instead, say --again (system.again)'
             )
-        if self.settings.student == "use" and (strange := [code for code in new if code not in LANGUAGES]):
-            raise UserError(f'student use does not know "{strange[0]}", only {", ".join(LANGUAGES)}')
+        self.student_encoder[0].check_languages(new)
 
     def check(self, context: Context) -> None:
         """Nothing before the teacher is there."""
@@ -183,16 +191,8 @@ class Clseave(System):
         start, corpus, settings = _teacher(context), context.train.corpus, context.recipe.text
         new = self._new(corpus.all_languages(), start)
         said = corpus.only(new)
-        texts, languages = said.texts, said.languages.tolist()
-        student: Tokeniser
-        if self.settings.student == "use":
-            student = UseTokeniser.build()
-        elif self.settings.student == "characters":
-            student = CharacterTokeniser.build(texts, languages, settings)
-        elif self.settings.student.startswith("hub:"):
-            student = HubTokeniser.build(self.settings.student.removeprefix("hub:"), settings)
-        else:
-            student = WordTokeniser.build(texts, languages, settings)
+        encoder, own = self.student_encoder
+        student = encoder.learn_tokeniser(said.texts, said.languages.tolist(), settings, own)
         teacher = start.system
         about = {"name": teacher.name, **teacher.settings.model_dump(exclude_defaults=True)}
         return TaughtTokeniser(start.tokeniser, student, tuple(new), tuple(start.languages), about)
@@ -203,42 +203,43 @@ class Clseave(System):
             return [self.settings.language]
         return sorted(code for code in languages if code not in start.languages)
 
-    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        assert self.teacher is not None  # noqa: S101 (resolved)
-        teacher = self.teacher.load_tokeniser(saved["teacher"])
-        student = _KINDS[saved["student"]["kind"]].from_json(saved["student"])
-        return TaughtTokeniser(teacher, student, tuple(saved["languages"]), tuple(saved["known"]), saved["about"])
+    @property
+    def text_encoder(self) -> TextChoice:
+        """Both together; each is made from its own settings."""
+        return TaughtEncoder, EncoderSettings()
+
+    @property
+    def student_encoder(self) -> TextChoice:
+        own = self.settings
+        chosen: Named = own.student if isinstance(own.student, dict) else STUDENTS.get(own.student, own.student)
+        if isinstance(chosen, str) and chosen.startswith("hub:"):
+            chosen = {"name": "pretrained", "encoder": chosen.removeprefix("hub:")}
+        return captions.chosen(
+            chosen,
+            "system.student",
+            word_dimensions=own.word_dimensions,
+            character_dimensions=own.character_dimensions,
+            layers=own.layers,
+            hidden=own.hidden,
+            dropout=own.dropout,
+            trainable=own.train_encoder,
+        )
 
     def features(self, context: Context) -> int:
         """There are no pictures here: the teacher has seen some."""
-        start = _teacher(context)
-        return start.system.features_in(start.encoders.state_dict())
+        return _teacher(context).encoders.picture.features
 
     def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         taught = cast(TaughtTokeniser, tokeniser)
         assert self.teacher is not None  # noqa: S101 (resolved)
         encoders = self.teacher.encoders(taught.teacher, features).requires_grad_(False)
-        if isinstance(encoders, JudgingEncoders):
-            encoders.frozen = ()  # which part learns is said here: the student
-        student = self._student(taught, encoders.text)
-        known = letters(taught.teacher, taught.known[0]), letters(taught.student, taught.languages[0])
-        encoders.text = TaughtEncoder(encoders.text, student, taught.offset, known)
+        encoders.frozen = ()  # which part learns is said here: the student
+        encoders.text = TaughtEncoder(taught, encoders.text, self.student(taught, encoders.text))
         return encoders
 
-    def _student(self, taught: TaughtTokeniser, teacher: nn.Module) -> nn.Module:
-        own, tokeniser = self.settings, taught.student
-        dimensions = _dimensions(taught, teacher)
-        if isinstance(tokeniser, HubTokeniser):
-            return pretrained_student(tokeniser.folder, dimensions, own.train_encoder)
-        if isinstance(tokeniser, UseTokeniser):
-            return SentenceMap(tokeniser.longest, STEPS, dimensions, own.hidden, own.dropout)
-        if own.student == "words":
-            return NewWords(tokeniser.size, teacher, own.dropout)
-        sentence, words = own_reader(teacher, dimensions, own.word_dimensions)
-        if isinstance(tokeniser, CharacterTokeniser):
-            spelled = LayeredWords(tokeniser.size, own.character_dimensions, own.layers, words, tokeniser.longest)
-            return CharacterEncoder(spelled, sentence)
-        return OwnWords(tokeniser.size, sentence, words, own.dropout)
+    def student(self, taught: TaughtTokeniser, teacher: TextEncoder) -> TextEncoder:
+        encoder, own = self.student_encoder
+        return encoder.as_student(taught.student, teacher, own)
 
     def warm_start(self, encoders: Encoders, tokeniser: Tokeniser, context: Context, start: Start) -> None:
         """The teacher as it is, all of it; and its reader, where the student has one like it."""
@@ -247,9 +248,7 @@ class Clseave(System):
         for name, part in start.encoders.named_children():
             if name != "text":
                 encoders.get_submodule(name).load_state_dict(part.state_dict())
-        sentence, example = getattr(text.student, "sentence", None), reader(text.teacher)
-        if isinstance(sentence, nn.Module) and example is not None:
-            sentence.load_state_dict(example.state_dict())
+        text.student.begin_as(text.teacher)
 
     # --- how it learns
 
@@ -276,14 +275,6 @@ def _teacher(context: Context) -> Start:
     return context.start
 
 
-_KINDS: dict[str, Any] = {
-    "use": UseTokeniser,
-    "characters": CharacterTokeniser,
-    "hub": HubTokeniser,
-    "words": WordTokeniser,
-}
-
-
 def _captions(corpus: Corpus, known: list[str], new: str) -> list[Meaning]:
     """Translations where the corpus has any in this language, comparable captions otherwise."""
     rows = translation_rows(corpus, known)
@@ -301,14 +292,3 @@ def _captions(corpus: Corpus, known: list[str], new: str) -> list[Meaning]:
 def _unseen(dataset: Dataset, corpus: Corpus) -> Dataset:
     """Sentences that stand for themselves: their "pictures" have no features."""
     return Dataset(corpus, np.zeros((len(corpus.pictures), 0), dtype=np.float32), data=dataset.data)
-
-
-@torch.no_grad()
-def _dimensions(taught: TaughtTokeniser, teacher: nn.Module) -> int:
-    """Of the teacher's sentence vectors, seen from one."""
-    tokens = taught.teacher.encode(["a"], [taught.known[0]])
-    entries = torch.from_numpy(tokens.ids)
-    if tokens.spellings is not None:
-        entries = torch.from_numpy(tokens.spellings)[entries.long()]
-    teacher.eval()
-    return int(teacher(entries, torch.from_numpy(tokens.lengths)).shape[1])

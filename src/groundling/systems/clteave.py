@@ -16,25 +16,24 @@ from typing import ClassVar, Literal, cast
 
 import torch
 from pydantic import Field, NonNegativeInt, field_validator
-from torch import Tensor, nn
+from torch import Tensor
 
 from groundling.batches import DeviceBatch, TrainingData
 from groundling.batches.links import Find, Links
 from groundling.batches.translations import TranslationSampler
 from groundling.encoders.pair import Encoders
+from groundling.encoders.settings import Named
+from groundling.encoders.text import TextEncoder
 from groundling.encoders.text.autoencoder import Autoencoder
-from groundling.encoders.text.pooled import PooledEncoder
-from groundling.encoders.text.students import ProjectedSentence, reader
+from groundling.encoders.text.borrowed import BorrowedPooling
 from groundling.encoders.text.taught import TaughtEncoder
-from groundling.encoders.text.word_by_word import BorrowedPooling, WordByWord, WordByWordTaughtEncoder
-from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError
 from groundling.objectives.contextual_word_pairs import ContextualPairs
 from groundling.objectives.counted_word_pairs import CountedPairs
 from groundling.objectives.distillation import unexplained
 from groundling.objectives.token_alignment import unexplained_tokens
-from groundling.systems.clseave import Clseave, ClseaveSettings, _dimensions
+from groundling.systems.clseave import Clseave, ClseaveSettings
 from groundling.systems.plan import Context, Plan
 from groundling.text import Tokeniser
 
@@ -66,7 +65,7 @@ class ClteaveSettings(ClseaveSettings):
 
     @field_validator("student")
     @classmethod
-    def _has_words(cls, value: str) -> str:
+    def _has_words(cls, value: Named) -> Named:
         if value == "use":
             raise ValueError("student use has sentences and no words; use clseave, or another student")
         return value
@@ -89,28 +88,22 @@ class Clteave(Clseave):
 
     def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         encoders = super().encoders(tokeniser, features)
-        both = cast(TaughtEncoder, encoders.text)
-        encoders.text = WordByWordTaughtEncoder(both.teacher, both.student, both.offset, both.letters)
+        text = cast(TaughtEncoder, encoders.text)
+        text.teacher.check_states("teacher")
+        text.student.check_states("student")
         return encoders
 
-    def _student(self, taught: TaughtTokeniser, teacher: nn.Module) -> nn.Module:
+    def student(self, taught: TaughtTokeniser, teacher: TextEncoder) -> TextEncoder:
         """One that reads as its teacher does has its states as they are; another one's go through an autoencoder."""
-        own, view = self.settings, WordByWord(teacher)
-        if isinstance(taught.student, HubTokeniser):
-            encoder = PooledEncoder(taught.student.folder, _dimensions(taught, teacher), "last")
-            encoder.encoder.requires_grad_(own.train_encoder)
-            encoder.project = nn.Identity()  # type: ignore[assignment]  # the teacher's own takes its place
-            inner: nn.Module = encoder
-        else:
-            inner = super()._student(taught, teacher)
-            if reader(teacher) is not None:
-                sentence = WordByWord(inner, "student").sentence
-                if isinstance(sentence, ProjectedSentence):
-                    sentence.project.requires_grad_(False)  # no state: it makes the sentence of them
-                return inner
-        outer = _states(WordByWord(inner, "student"), taught.student, taught.languages[0])
-        autoencoder = Autoencoder(outer, _states(view, taught.teacher, taught.known[0]), own.rectified)
-        return BorrowedPooling(inner, autoencoder, view)
+        teacher.check_states("teacher")
+        inner = super().student(taught, teacher).check_states("student")
+        reader = inner.reader()
+        if reader is not None and teacher.reader() is not None:
+            reader.freeze_finish()  # no state: it makes the sentence of them
+            return inner
+        inner.drop_finish()  # the teacher's own takes its place
+        between = Autoencoder(inner.state_dimensions, teacher.state_dimensions, self.settings.rectified)
+        return BorrowedPooling(inner, between, teacher)
 
     # --- how it learns
 
@@ -147,7 +140,7 @@ class WordLoss:
     autoencoder_steps: int
 
     def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
-        text, (captions, partners) = cast(WordByWordTaughtEncoder, encoders.text), batch.rows
+        text, (captions, partners) = cast(TaughtEncoder, encoders.text), batch.rows
         with torch.no_grad():
             known, meant = text.known_states(*data.captions(partners, batch.longest))
         entries, lengths = data.captions(captions, batch.longest)
@@ -161,14 +154,3 @@ class WordLoss:
             return loss
         alone = (batch.step < self.autoencoder_steps).float()
         return alone * text.student.reconstruction(text.for_student(entries), lengths) + (1 - alone) * loss
-
-
-@torch.no_grad()
-def _states(view: WordByWord, tokeniser: Tokeniser, language: str) -> int:
-    """Dimensions of an encoder's states, seen from one sentence."""
-    tokens = tokeniser.encode(["a"], [language])
-    entries = torch.from_numpy(tokens.ids)
-    if tokens.spellings is not None:
-        entries = torch.from_numpy(tokens.spellings)[entries.long()]
-    view.encoder.eval()
-    return int(view(entries, torch.from_numpy(tokens.lengths)).shape[-1])

@@ -7,9 +7,8 @@ The systems are put together from parts: a vocabulary (`words`), text branches, 
 """
 
 from functools import partial
-from typing import Any, cast
+from typing import ClassVar, cast
 
-import torch
 from pydantic import Field, PositiveInt
 from torch import nn
 
@@ -17,9 +16,11 @@ from groundling.batches import EveryLanguageSampler, Sampler, TrainingData
 from groundling.batches.stage import Loss
 from groundling.encoders.compact import fold_picture, fold_text, plan
 from groundling.encoders.pair import Encoders
-from groundling.encoders.picture.two_layers import TwoLayerPictureEncoder
+from groundling.encoders.picture import PictureChoice
+from groundling.encoders.picture.two_layers import TwoLayerPictureEncoder, TwoLayerSettings
+from groundling.encoders.text import TextChoice
 from groundling.encoders.text.hybrid import HybridWords
-from groundling.encoders.text.universal import ParallelEncoder, UniversalEncoder
+from groundling.encoders.text.universal import ParallelEncoder, UniversalEncoder, UniversalSettings
 from groundling.encoders.tokenisers.by_language import LanguageTokeniser
 from groundling.encoders.tokenisers.hybrid_vocabulary import Assignment, HybridVocabulary
 from groundling.encoders.tokenisers.own_vocabulary import OwnVocabulary
@@ -53,6 +54,7 @@ class EmbeddingNetworkSettings(TwoBranchSettings):
 
 class EmbeddingNetwork(System):
     folds = True
+    kind: ClassVar[type[UniversalEncoder] | type[ParallelEncoder]] = UniversalEncoder  # what reads captions
     settings: EmbeddingNetworkSettings
 
     # --- the parts that differ
@@ -72,8 +74,15 @@ class EmbeddingNetwork(System):
         """How universal embeddings are aligned across languages; None where they are not."""
         return None
 
-    def text_encoder(self, words: HybridWords) -> UniversalEncoder | ParallelEncoder:
-        return UniversalEncoder(words, words.width, self.settings.state_dimensions, self.settings.dimensions)
+    @property
+    def text_encoder(self) -> TextChoice:
+        return self.kind, UniversalSettings(state_dimensions=self.settings.state_dimensions)
+
+    @property
+    def picture_encoder(self) -> PictureChoice:
+        own = self.settings
+        seen = TwoLayerSettings(hidden=own.picture_dimensions, dropout=own.dropout, normalise=not own.compact)
+        return TwoLayerPictureEncoder, seen
 
     def branches(self, tokeniser: LanguageTokeniser) -> int:
         """How many GRUs read captions."""
@@ -106,16 +115,13 @@ class EmbeddingNetwork(System):
         corpus, text, assign = context.train.corpus, context.recipe.text, partial(self.assign, context)
         return self.vocabulary.tokeniser(corpus, text, context.data, context.saved, assign)
 
-    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        return LanguageTokeniser.from_json(saved)
-
     def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         own, read = self.settings, cast(LanguageTokeniser, tokeniser)
         words = self.folded_words(read) if own.compact else self.words(read)
-        picture = TwoLayerPictureEncoder(
-            features, own.picture_dimensions, own.dimensions, own.dropout, normalise=not own.compact
-        )
-        text = self.text_encoder(words)
+        look, seen = self.picture_encoder
+        picture = look.of(features, own.dimensions, seen)
+        settings = UniversalSettings(state_dimensions=own.state_dimensions)
+        text = self.kind(read, own.dimensions, settings, words)
         return Encoders(text, picture, **({} if own.compact else self.parts(read)))
 
     def assign(self, context: Context, words: LanguageTokeniser) -> Assignment:
@@ -127,18 +133,7 @@ class EmbeddingNetwork(System):
         return assign(context.train.corpus, words, how, context.device, context.learn)
 
     def words(self, tokeniser: LanguageTokeniser) -> HybridWords:
-        start, latent = (
-            None if table is None else torch.from_numpy(table) for table in (tokeniser.start, tokeniser.latent_start)
-        )
-        return HybridWords(
-            tokeniser.bounds,
-            tokeniser.dimensions,
-            self.settings.universal_dimensions,
-            tokeniser.tokens,
-            [self.vocabulary.mapped] * len(tokeniser.codes),
-            start,
-            latent if tokeniser.tokens else None,
-        )
+        return HybridWords.of(tokeniser, self.settings.universal_dimensions, self.vocabulary.mapped)
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         """`training.batch_size` counts pictures."""

@@ -5,18 +5,13 @@ characters side by side, through a few layers to 300 dimensions; a bidirectional
 batches are in `cross_language`.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
-from groundling.encoders.pair import Encoders
-from groundling.encoders.picture.linear import LinearPictureEncoder
-from groundling.encoders.text.bidirectional import BidirectionalSentence
-from groundling.encoders.text.characters import CharacterEncoder, LayeredWords, RecurrentWords
-from groundling.encoders.tokenisers.characters import CharacterTokeniser
+from groundling.encoders import text as captions
+from groundling.encoders.text import TextChoice
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
-from groundling.systems.plan import Context
-from groundling.text import Tokeniser
 
 
 class LIWESettings(CrossLanguageSettings):
@@ -39,27 +34,18 @@ class LIWE(CrossLanguage):
     Settings: ClassVar = LIWESettings
     settings: LIWESettings
 
-    def tokeniser(self, context: Context) -> Tokeniser:
-        corpus = context.train.corpus
-        own, languages = self.settings, corpus.languages.tolist()
-        return CharacterTokeniser.build(corpus.texts, languages, context.recipe.text, own.longest_word, own.boundaries)
-
-    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        return CharacterTokeniser.from_json(saved)
-
-    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
+    @property
+    def text_encoder(self) -> TextChoice:
         own = self.settings
-        words = (
-            RecurrentWords(tokeniser.size, own.character_dimensions, own.word_dimensions)
-            if own.words == "charGRU"
-            else LayeredWords(
-                tokeniser.size,
-                own.character_dimensions,
-                own.layers,
-                own.word_dimensions,
-                own.longest_word,
-                renormalise=own.sampling == "lessons",  # its batches are of one language each
-            )
+        return captions.chosen(
+            "characters",
+            "system",
+            word_dimensions=own.word_dimensions,
+            character_dimensions=own.character_dimensions,
+            longest_word=own.longest_word,
+            words=own.words,
+            layers=own.layers,
+            boundaries=own.boundaries,
+            pooling=own.pooling,
+            renormalise=own.sampling == "lessons",  # its batches are of one language each
         )
-        sentence = BidirectionalSentence(own.word_dimensions, own.dimensions, own.pooling)
-        return Encoders(CharacterEncoder(words, sentence), LinearPictureEncoder(features, own.dimensions))

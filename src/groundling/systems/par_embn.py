@@ -7,7 +7,6 @@ align, and no adversary.
 
 from typing import ClassVar, Literal
 
-from groundling.encoders.text.hybrid import HybridWords
 from groundling.encoders.text.universal import ParallelEncoder
 from groundling.encoders.tokenisers.by_language import LanguageTokeniser
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
@@ -23,8 +22,7 @@ class ParEmbN(EmbeddingNetwork):
     Settings: ClassVar = ParEmbNSettings
     settings: ParEmbNSettings
 
-    def text_encoder(self, words: HybridWords) -> ParallelEncoder:
-        return ParallelEncoder(words, words.width, self.settings.state_dimensions, self.settings.dimensions)
+    kind = ParallelEncoder
 
     def branches(self, tokeniser: LanguageTokeniser) -> int:
         return len(tokeniser.codes)

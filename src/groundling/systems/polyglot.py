@@ -19,12 +19,12 @@ from torch import Tensor
 from groundling.batches import Sampler, TrainingData
 from groundling.batches.mixed_languages import MixedLanguageSampler
 from groundling.batches.stage import Loss
+from groundling.encoders import picture as pictures
+from groundling.encoders import text as captions
 from groundling.encoders.pair import Encoders
-from groundling.encoders.picture.standardised import StandardisedEncoder
-from groundling.encoders.text.bag import BagEncoder
-from groundling.encoders.text.projected_max import ProjectedMaxEncoder
-from groundling.encoders.tokenisers.ngrams import NgramTokeniser
-from groundling.encoders.tokenisers.words import WordTokeniser
+from groundling.encoders.picture import PictureChoice, StandardisedEncoder
+from groundling.encoders.settings import Named
+from groundling.encoders.text import TextChoice
 from groundling.encoders.tuned import TunedEncoders
 from groundling.errors import UserError, did_you_mean
 from groundling.objectives.info_nce import InfoNCE
@@ -37,13 +37,16 @@ from groundling.vision.augmentation import Cropping
 
 #: Noise on standardised features, where a recipe says none: much where every step sees the same ones.
 NOISE = {"one view": 0.7, "views": 0.3, "tuned": 0.0}
+#: Text encoders that are called by a name of their own here.
+TEXTS = {"words": "projected_max", "ngrams": "bag"}
 
 
 class PolyglotSettings(Settings):
     name: Literal["polyglot"] = "polyglot"
-    text: Literal["words", "ngrams"] = Field(
+    text: Named = Field(
         "words",
-        description="how captions are read: words by a GRU; ngrams: a bag of words and their letters, for names",
+        description="how captions are read: words by a GRU; ngrams: a bag of words and their letters, for names; any "
+        "other text encoder: its name, or {name: …, and its own settings}",
     )
     dimensions: PositiveInt = Field(512, description="of the shared space")
     word_dimensions: PositiveInt = 128
@@ -95,26 +98,32 @@ class Polyglot(System):
 
     # --- its parts
 
-    def tokeniser(self, context: Context) -> Tokeniser:
-        corpus, text = context.train.with_text_only(), context.recipe.text
-        if self.settings.text == "ngrams":
-            return NgramTokeniser.build(corpus.texts, corpus.languages.tolist(), text, self.settings.buckets)
-        return WordTokeniser.build(corpus.texts, corpus.languages.tolist(), text)
+    @property
+    def text_encoder(self) -> TextChoice:
+        own = self.settings
+        return captions.chosen(
+            TEXTS.get(own.text, own.text) if isinstance(own.text, str) else own.text,
+            "system.text",
+            word_dimensions=own.word_dimensions,
+            hidden=own.hidden,
+            buckets=own.buckets,
+            dropout=own.dropout,
+            word_dropout=own.word_dropout,
+        )
 
-    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        return (NgramTokeniser if self.settings.text == "ngrams" else WordTokeniser).from_json(saved)
+    @property
+    def picture_encoder(self) -> PictureChoice:
+        return pictures.chosen("standardised", "system", dropout=self.settings.picture_dropout)
+
+    def tokeniser(self, context: Context) -> Tokeniser:
+        (encoder, own), corpus = self.text_encoder, context.train.with_text_only()
+        return encoder.learn_tokeniser(corpus.texts, corpus.languages.tolist(), context.recipe.text, own)
 
     def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
-        own = self.settings
-        if own.text == "ngrams":
-            text: torch.nn.Module = BagEncoder(tokeniser.size, own.word_dimensions, own.dimensions, own.dropout)
-        else:
-            text = ProjectedMaxEncoder(
-                tokeniser.size, own.word_dimensions, own.hidden, own.dimensions, own.dropout, own.word_dropout
-            )
-        picture = StandardisedEncoder(features, own.dimensions, own.picture_dropout)
+        own, encoders = self.settings, super().encoders(tokeniser, features)
         hinges = own.objective == "max_of_hinges"
-        return Encoders(text, picture, objective=MaxOfHinges(own.margin) if hinges else InfoNCE(own.temperature))
+        encoders.objective = MaxOfHinges(own.margin) if hinges else InfoNCE(own.temperature)
+        return encoders
 
     def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:
         return TrainingData.build(context.train.with_text_only(), context.train.features, tokeniser, context.device)

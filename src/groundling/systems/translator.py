@@ -17,8 +17,8 @@ It belongs to the recipe and not to the system, since any system may start from 
 
 **Word vectors.** From files (`vectors: {fr: cc.fr.300.bin}`), or, for languages without one, trained on all training
 captions of that language in the corpus: text only, whatever `corpus.training_pictures` leaves to learn from with
-pictures. A run keeps the vectors it needs (see `words.tokeniser`), so the files may go. RCSLS compares directions, so
-all vectors have length one, and M is scaled to keep it so for the words of the dictionary, on average.
+pictures. A run keeps the vectors it needs (see `tokenisers.vectors`), so the files may go. RCSLS compares directions,
+so all vectors have length one, and M is scaled to keep it so for the words of the dictionary, on average.
 """
 
 from pathlib import Path
@@ -30,8 +30,8 @@ from torch import Tensor
 
 from groundling.corpus import Corpus
 from groundling.encoders.pair import Encoders
-from groundling.encoders.picture.linear import LinearPictureEncoder
-from groundling.encoders.text.mapped import MappedEncoder
+from groundling.encoders.text import TextChoice
+from groundling.encoders.text.mapped import MappedEncoder, MappedSettings
 from groundling.encoders.tokenisers.vectors import VectorTokeniser
 from groundling.errors import UserError
 from groundling.systems.plan import Context, Start
@@ -46,6 +46,7 @@ from groundling.words.training import WordSettings
 class TranslatorSettings(VSESettings):
     name: Literal["translator"] = "translator"  # type: ignore[assignment]
     objective: Literal["max_of_hinges", "sum_of_hinges", "contrastive"] = "sum_of_hinges"
+    text: None = Field(None, description="nothing: word vectors and the map between them are what this system is")  # type: ignore[assignment]
     start: Literal["scratch", "encoder", "aligned"] = Field(
         "scratch",
         description="scratch (FS): at random; encoder (T1): encoder and picture encoder from the run `before`; aligned "
@@ -133,18 +134,15 @@ class Translator(VSE):
             self._vectors(context), corpus.texts, languages, text, most=own.max_words, subwords=own.subwords
         )
 
-    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        return VectorTokeniser.from_json(saved)
+    @property
+    def text_encoder(self) -> TextChoice:
+        return MappedEncoder, MappedSettings(mapped=self.settings.start != "scratch")
 
     def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
-        own, words = self.settings, cast(VectorTokeniser, tokeniser)
-        table = torch.zeros(words.size, words.dimensions, dtype=torch.float16)
-        if words.table is not None:
-            table = torch.from_numpy(words.table)
-        text = MappedEncoder(table, own.dimensions, mapped=own.start != "scratch")
-        encoders = Encoders(text, LinearPictureEncoder(features, own.dimensions))
+        encoders = super().encoders(tokeniser, features)
+        text = cast(MappedEncoder, encoders.text)
         parts = {"map": text.map, "encoder": text.sentence, "pictures": encoders.picture}
-        for name in own.freeze:
+        for name in self.settings.freeze:
             cast(torch.nn.Module, parts[name]).requires_grad_(False)
         return encoders
 
@@ -154,10 +152,10 @@ class Translator(VSE):
         theirs, ours = cast(MappedEncoder, start.encoders.text), cast(MappedEncoder, encoders.text)
         try:
             ours.sentence.load_state_dict(theirs.sentence.state_dict())
-            encoders.picture.load_state_dict(start.encoders.picture.state_dict())
-        except RuntimeError:
+            encoders.picture.warm_start(start.encoders.picture)
+        except (RuntimeError, ValueError):
             raise UserError(
-                "before: its encoder or picture encoder has another size; dimensions, word_dimensions and features must "
+                "before: its text or picture encoder has another size; dimensions, word_dimensions and features must "
                 "be the same in both recipes"
             ) from None
         dictionaries = self._dictionaries(context)

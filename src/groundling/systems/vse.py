@@ -11,22 +11,24 @@ from torch import Tensor
 
 from groundling.batches import LanguageSampler, Sampler, TrainingData
 from groundling.batches.stage import Loss
-from groundling.encoders.pair import Encoders
-from groundling.encoders.picture.linear import LinearPictureEncoder
-from groundling.encoders.text.recurrent import RecurrentEncoder
-from groundling.encoders.tokenisers.words import WordTokeniser
+from groundling.encoders import picture as pictures
+from groundling.encoders import text as captions
+from groundling.encoders.picture import PictureChoice
+from groundling.encoders.settings import Named
+from groundling.encoders.text import TextChoice
 from groundling.objectives import OBJECTIVES
 from groundling.objectives.ranking import RankingLoss
 from groundling.settings import Settings
 from groundling.systems.base import System
 from groundling.systems.plan import Context
-from groundling.text import Tokeniser
 
 
 class VSESettings(Settings):
     name: Literal["vse"] = "vse"
     dimensions: PositiveInt = Field(1024, description="of the shared space, and of the recurrent state")
-    word_dimensions: PositiveInt = 300
+    word_dimensions: PositiveInt = Field(300, description="of a word vector, where the text encoder has such")
+    text: Named = Field("recurrent", description="the text encoder: its name, or {name: …, and its own settings}")
+    picture: Named = Field("linear", description="the picture encoder: its name, or {name: …, and its own settings}")
     objective: Literal["max_of_hinges", "sum_of_hinges", "contrastive"] = "max_of_hinges"
     similarity: Literal["cosine", "order"] = Field(
         "cosine", description="order: captions lie below their pictures (order embeddings)"
@@ -58,16 +60,13 @@ class VSE(System):
     def similarity(self) -> str:
         return self.settings.similarity
 
-    def tokeniser(self, context: Context) -> Tokeniser:
-        corpus = context.train.corpus
-        return WordTokeniser.build(corpus.texts, corpus.languages.tolist(), context.recipe.text)
+    @property
+    def text_encoder(self) -> TextChoice:
+        return captions.chosen(self.settings.text, "system.text", word_dimensions=self.settings.word_dimensions)
 
-    def load_tokeniser(self, saved: dict[str, Any]) -> Tokeniser:
-        return WordTokeniser.from_json(saved)
-
-    def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
-        text = RecurrentEncoder(tokeniser.size, self.settings.word_dimensions, self.settings.dimensions)
-        return Encoders(text, LinearPictureEncoder(features, self.settings.dimensions))
+    @property
+    def picture_encoder(self) -> PictureChoice:
+        return pictures.chosen(self.settings.picture, "system.picture")
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         training = context.recipe.training

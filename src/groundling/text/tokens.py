@@ -1,13 +1,18 @@
-"""Captions as numbers: a padded matrix of table rows and the number of real entries in each line."""
+"""Captions as numbers, and what cuts them: a padded matrix of entries, and a tokeniser that knows its own words."""
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from groundling.errors import UserError
+from groundling.settings import TextSettings
 from groundling.text.vocabulary import PAD
+
+ANY = 0  # letters to a word: as many as the longest one has
 
 
 @dataclass(frozen=True)
@@ -25,20 +30,107 @@ class Tokens:
         return len(self.lengths)
 
 
-class Tokeniser(Protocol):
-    """What a text encoder reads. It is saved with the model as plain JSON."""
+class Tokeniser(ABC):
+    """What a text encoder reads with. It is saved with the model as plain JSON, and needs no torch.
+
+    The abstract methods are enough for training. The others have answers that are safe for any tokeniser; one that
+    knows better overrides them, and can then be aligned word by word, started from, and asked which words it knows.
+
+    Class attributes:
+        kind: the name under which its JSON is found again.
+        pretrained: whether it may have met languages that no caption of ours is in.
+
+    Attributes:
+        settings: how captions are cut into words.
+    """
+
+    kind: ClassVar[str]
+    pretrained: ClassVar[bool] = False
+    settings: TextSettings
 
     @property
+    @abstractmethod
     def size(self) -> int:
-        """Rows of the embedding table."""
-        ...
+        """Rows of the table that its entries point to."""
 
+    @abstractmethod
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens: ...
 
-    def to_json(self) -> dict[str, Any]: ...
+    @abstractmethod
+    def to_json(self) -> dict[str, Any]:
+        """What `from_json` needs; under "kind" stands the class's own."""
+
+    @classmethod
+    @abstractmethod
+    def from_json(cls, value: dict[str, Any]) -> Self: ...
+
+    def exported(self) -> dict[str, Any]:
+        """What is written beside an exported model: all that it knows, and nothing that lies elsewhere."""
+        return self.to_json()
+
+    @property
+    def letters(self) -> int | None:
+        """Letters of each word: so many, ANY, or None where whole words are read and `Tokens.spellings` is None."""
+        return None
+
+    @property
+    def symbols(self) -> Sequence[int]:
+        """Entries that stand for no word, such as the start and the end of a caption."""
+        return ()
+
+    @property
+    def codes(self) -> list[str]:
+        """Languages that it surely reads; most tokenisers read any."""
+        return ["en"]
+
+    def readers(self) -> "list[Tokeniser]":
+        """All that read for a model, the first one first: another one for each language that it was taught later."""
+        return [self]
+
+    def reader_of(self, language: str) -> int:
+        """Who of `readers` reads a language."""
+        return 0
+
+    def reader_languages(self) -> list[list[str]]:
+        """For each of `readers` the languages that only it reads; none for the first, who reads all that are left."""
+        return [[]]
+
+    def spans(self, text: str, language: str) -> tuple[list[str], list[int]]:
+        """The words of a caption as they are read here, and where the entries of each begin."""
+        raise UserError(
+            "system.aligner: an encoder can align what encoders of words, letters and word pieces read, and this "
+            "teacher reads something else; use counts"
+        )
+
+    def row_names(self) -> Mapping[str, int]:
+        """What each row of the table stands for, so that another table can take over rows that mean the same."""
+        return {}
+
+    def listed_words(self) -> Mapping[str, Sequence[str]] | None:
+        """Words that have a row of their own, by language, under "" where languages share them; None: no such list."""
+        return None
+
+    def known_words(self, words: Iterable[str]) -> set[str] | None:
+        """Those of the words that it knows; None where it has no words."""
+        listed = self.listed_words()
+        return None if listed is None else {word for known in listed.values() for word in known}.intersection(words)
+
+    def known_letters(self) -> set[str] | None:
+        """Letters that were met in training; None where that cannot be told."""
+        listed = self.listed_words()
+        return None if listed is None else {letter for known in listed.values() for word in known for letter in word}
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """A tokeniser never changes, so that copies of an encoder share it."""
+        return self
 
 
 def pad(lines: Sequence[Sequence[int]]) -> Tokens:
+    """Lines of entries as a matrix.
+
+    >>> pad([[5, 6, 7], [8]]).ids.tolist()
+    [[5, 6, 7], [8, 0, 0]]
+    """
     lengths = np.array([len(line) for line in lines], dtype=np.int64)
     ids = np.full((len(lines), max(1, int(lengths.max(initial=0)))), PAD, dtype=np.int32)
     ids[np.arange(ids.shape[1]) < lengths[:, None]] = (

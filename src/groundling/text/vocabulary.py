@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 PAD, START, END, UNKNOWN = range(4)
+FIRST = 1  # row of a table whose only symbol is padding
 SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>")
 
 

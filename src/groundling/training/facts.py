@@ -24,7 +24,7 @@ def facts(plan: Plan, context: Context, at: Progress) -> dict[str, Any]:
     data, encoders, tokeniser = plan.data, plan.encoders, plan.tokeniser
     _, each = np.unique(data.languages, return_index=True)  # a caption in each language: they may have their own parts
     rows = torch.from_numpy(each).to(device)
-    pictures = torch.zeros(1, plan.system.features_in(encoders.state_dict()), device=device)
+    pictures = torch.zeros(1, encoders.picture.features, device=device)
     parts = count(encoders, *data.captions(rows, int(data.lengths[each].max())), pictures)
     sums = totals(parts)
     return {

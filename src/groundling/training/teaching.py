@@ -47,7 +47,7 @@ class Lesson:
     language: str
     pairs: str
     known: str | None = None
-    student: str = "tower"
+    student: str = "encoder"
     again: bool = False
     steps: int = 3000
     batch_size: int = 128

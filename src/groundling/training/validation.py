@@ -97,11 +97,11 @@ class VerdictValidation:
         data, classes, device = self.data, self.data.classes, self.data.features.device
         assert isinstance(encoders, JudgingEncoders) and classes is not None  # noqa: S101 (by the system's task)
         was_training = encoders.training
-        pictures = encode_pictures(encoders, data.features, device, precision=self.precision)
-        words = None if data.spellings is None else spell_words(encoders, data.spellings, device, self.precision)
+        pictures = encode_pictures(encoders.picture, data.features, device, precision=self.precision)
+        words = None if data.spellings is None else spell_words(encoders.text, data.spellings, device, self.precision)
         chosen = self.first.to(device)
         ids, lengths = data.ids[chosen], data.device_lengths[chosen]
-        sentences = encode_captions(encoders, ids, lengths, device, self.precision, batch_size=1024, words=words)
+        sentences = encode_captions(encoders.text, ids, lengths, device, self.precision, batch_size=1024, words=words)
         logits = judge(encoders, sentences, self.rows, pictures, data.owners)
         encoders.train(was_training)
         codes = np.array(data.codes)[data.languages]
@@ -145,12 +145,12 @@ class RetrievalValidation:
             encoders.eval()
             with autocast(device, self.precision):
                 seen = self.features(encoders)
-        pictures = encode_pictures(encoders, seen, device, precision=self.precision)
+        pictures = encode_pictures(encoders.picture, seen, device, precision=self.precision)
         data, words = self.data, None
         if data.spellings is not None:  # each word once
-            words = spell_words(encoders, data.spellings, device, self.precision)
+            words = spell_words(encoders.text, data.spellings, device, self.precision)
         captions = encode_captions(
-            encoders, data.ids, data.device_lengths, device, self.precision, batch_size=1024, words=words
+            encoders.text, data.ids, data.device_lengths, device, self.precision, batch_size=1024, words=words
         )
         by_language = {}
         for number, code in enumerate(self.data.codes):

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.corpus import Corpus
-from groundling.encoders.tokenisers.by_language import FIRST
 from groundling.errors import UserError
+from groundling.text.vocabulary import FIRST
 from groundling.words import WordVectors, storage, training
 from groundling.words.reduction import reduce
 from groundling.words.sources import find_file

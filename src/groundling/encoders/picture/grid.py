@@ -1,33 +1,62 @@
-"""Judging a statement cell by cell, with the statement in mind. Ours, for statements about number and place.
+"""Pictures as a grid of cells, and judging a statement cell by cell. Ours, for statements about number and place.
 
 One vector of a picture would have to hold how many things of every description there are and how they lie to each
 other. Here the picture stays a grid of cells. The sentence asks several things of each cell at once ("is it a star?",
-"is it red?") by multiplying with what is seen there, as in FiLM (Perez et al. 2018); the answers of all cells, in their
-places, are weighed together with the sentence.
+"is it red?") by multiplying with what is seen there, as in FiLM (Perez et al. 2018, https://arxiv.org/abs/1709.07871);
+the answers of all cells, in their places, are weighed together with the sentence.
+
+>>> settings = GridSettings(cells=9, cell_dimensions=4)
+>>> GridEncoder(9 * 5, 16, settings).eval()(torch.rand(2, 9 * 5)).shape
+torch.Size([2, 36])
 """
 
+from typing import Any, ClassVar
+
 import torch
+from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 from torch.nn.functional import normalize, relu
 
 from groundling.encoders.entailment import classifier
+from groundling.encoders.picture.base import PICTURE_ENCODERS, PictureEncoder
+from groundling.encoders.settings import EncoderSettings
+from groundling.errors import UserError
 
 
-class GridEncoder(nn.Module):
+class GridSettings(EncoderSettings):
+    cells: PositiveInt = Field(9, description="how many a picture has, features.grid squared")
+    cell_dimensions: PositiveInt = Field(64, description="what is kept of a cell")
+    questions: PositiveInt = Field(4, description="what a sentence asks of each cell")
+
+
+@PICTURE_ENCODERS.register("grid")
+class GridEncoder(PictureEncoder):
     """Features of cells → batch norm → `cell_dimensions` for each, by the same layers for all → side by side."""
 
-    width: Tensor
+    Settings: ClassVar = GridSettings
+    comparable: ClassVar = False
 
-    def __init__(self, features: int, cells: int, cell_dimensions: int) -> None:
-        super().__init__()
-        self.cells = cells
-        self.norm = nn.BatchNorm1d(features // cells)
-        self.look = nn.Sequential(
-            nn.Linear(features // cells, 2 * cell_dimensions),
-            nn.ReLU(),
-            nn.Linear(2 * cell_dimensions, cell_dimensions),
+    def __init__(self, features: int, dimensions: int, settings: GridSettings) -> None:
+        super().__init__(features)
+        self.cells, size = settings.cells, settings.cell_dimensions
+        if features % self.cells:
+            raise UserError(
+                f"system.cells: {features} features cannot be those of {self.cells} cells; set it to features.grid "
+                "squared"
+            )
+        each = features // self.cells
+        self.norm = nn.BatchNorm1d(each)
+        self.look = nn.Sequential(nn.Linear(each, 2 * size), nn.ReLU(), nn.Linear(2 * size, size))
+
+    @classmethod
+    def vector_size(cls, dimensions: int, settings: Any) -> int:
+        return int(settings.cells * settings.cell_dimensions)
+
+    @classmethod
+    def head(cls, dimensions: int, settings: Any, hidden: int, dropout: float) -> nn.Module:
+        return GridEntailmentHead(
+            dimensions, settings.cells, settings.cell_dimensions, settings.questions, hidden=hidden, dropout=dropout
         )
-        self.register_buffer("width", torch.tensor(features))
 
     def forward(self, features: Tensor) -> Tensor:
         """[pictures, cells · features of a cell] → [pictures, cells · cell dimensions]"""

@@ -1,13 +1,31 @@
-"""Picture features into the shared space: standardised, with noise, one linear layer."""
+"""Picture features into the shared space: standardised, with noise, one linear layer.
+
+>>> encoder = StandardisedEncoder(6, 4, StandardisedSettings())
+>>> encoder.fit(torch.rand(20, 6))
+>>> encoder(torch.rand(3, 6)).shape
+torch.Size([3, 4])
+"""
+
+from typing import ClassVar
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.functional import normalize
+
+from groundling.encoders.picture.base import PICTURE_ENCODERS, PictureEncoder
+from groundling.encoders.settings import EncoderSettings
 
 LEAST = 1e-3  # deviation to divide by, of features that hardly change
 
 
-class StandardisedEncoder(nn.Module):
+class StandardisedSettings(EncoderSettings):
+    dropout: float = Field(0.3, ge=0, lt=1, description="of the standardised features")
+    noise: float = Field(0.0, ge=0, description="deviation of the noise on them")
+
+
+@PICTURE_ENCODERS.register("standardised")
+class StandardisedEncoder(PictureEncoder):
     """(features − mean) / deviation → Gaussian noise → dropout → linear → unit vectors.
 
     Features of one network differ a thousandfold in size. Brought to the same deviation over the training pictures,
@@ -15,12 +33,14 @@ class StandardisedEncoder(nn.Module):
     remembering single ones. Noise and dropout are for training alone.
     """
 
+    Settings: ClassVar = StandardisedSettings
+    project_reads: ClassVar = True
     mean: Tensor
     deviation: Tensor
 
-    def __init__(self, features: int, dimensions: int, dropout: float = 0.3, noise: float = 0.0) -> None:
-        super().__init__()
-        self.noise, self.dropout = noise, nn.Dropout(dropout)
+    def __init__(self, features: int, dimensions: int, settings: StandardisedSettings) -> None:
+        super().__init__(features)
+        self.noise, self.dropout = settings.noise, nn.Dropout(settings.dropout)
         self.project = nn.Linear(features, dimensions)
         self.register_buffer("mean", torch.zeros(features))
         self.register_buffer("deviation", torch.ones(features))
@@ -32,7 +52,6 @@ class StandardisedEncoder(nn.Module):
         self.deviation.copy_(features.std(dim=0, correction=0).clamp(min=LEAST))
 
     def forward(self, features: Tensor) -> Tensor:
-        """[pictures, features] → [pictures, dimensions]"""
         standard = (features.float() - self.mean) / self.deviation
         if self.training and self.noise:
             standard = standard + self.noise * torch.randn_like(standard)

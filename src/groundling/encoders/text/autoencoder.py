@@ -1,4 +1,8 @@
-"""From the states of one encoder to as many dimensions as another's have (seed 003, section 3.2.2: 768 → 512)."""
+"""From the states of one encoder to as many dimensions as another's have.
+
+Ziyi Xu 2024, "CLSEAVE: A method for cross-lingual transfer learning in visual entailment" (master's thesis, Leiden),
+section 3.2.2: 768 → 512.
+"""
 
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss

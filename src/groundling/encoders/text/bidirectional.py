@@ -1,11 +1,28 @@
-"""A sentence as the mean of two GRUs that read it from both ends (the sentence part of LIWE, CLMR and BERT+GRU)."""
+"""A sentence as the mean of two GRUs that read it from both ends: the sentence part of LIWE, CLMR and BERT+GRU.
+
+Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embeddings", ICCV.
+
+>>> from groundling.settings import TextSettings
+>>> text, settings = TextSettings(minimum_count=1), BidirectionalSettings(word_dimensions=4, pooling="ends")
+>>> encoder = BidirectionalEncoder.build(["a dog", "ein Hund"], ["en", "de"], text, 8, settings)
+>>> encoder.encode(["a Hund"], "en").shape
+torch.Size([1, 8])
+"""
 
 import math
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
+from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 from torch.nn.functional import normalize
+
+from groundling.encoders.onnx_parts import LastState
+from groundling.encoders.padding import last, turned
+from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings
+from groundling.encoders.text.readers import SentenceReader
+from groundling.encoders.text.word_table import TableEncoder
+from groundling.text import Tokeniser
 
 Pooling = Literal["last", "ends"]
 
@@ -26,7 +43,7 @@ class FirstState(nn.Module):
         return (1 - update.sigmoid()) * (new + reset.sigmoid() * self.state_bias).tanh()
 
 
-class BidirectionalSentence(nn.Module):
+class BidirectionalSentence(SentenceReader):
     """Word vectors → forward and backward GRU → their mean at the last real word → unit vector.
 
     With `pooling` "last", as published, both directions are taken at the last real word. The backward GRU has read
@@ -47,48 +64,69 @@ class BidirectionalSentence(nn.Module):
             else nn.GRU(word_dimensions, dimensions, batch_first=True)
         )
 
+    @property
+    def word_dimensions(self) -> int:
+        return self.onward.input_size
+
     def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
-        """[captions, longest, word dimensions] and [captions] lengths → [captions, dimensions]"""
-        captions, last = torch.arange(len(words), device=words.device), lengths - 1
-        onward = self.onward(words)[0][captions, last]
+        onward = last(self.onward(words)[0], lengths)
         if self.pooling == "last":
-            back = self.back(words[captions, last])
+            back = self.back(last(words, lengths))
         else:
-            places = (last[:, None] - torch.arange(words.shape[1], device=words.device)).clamp(min=0)
-            back = self.back(words[captions[:, None], places])[0][captions, last]
+            back = last(self.back(turned(words, lengths))[0], lengths)
         return normalize((onward.float() + back.float()) / 2, dim=-1)
 
     def states(self, words: Tensor, lengths: Tensor) -> Tensor:
-        """[captions, longest, d], one for each word (see `tokens`): the mean of both directions, or with "ends", where
-        they are taken at different words, both side by side."""
+        """[captions, longest, d]: the mean of both directions, or with "ends", where they are taken at different words,
+        both side by side."""
         onward = self.onward(words)[0].float()
         if self.pooling == "last":
             return (onward + self.back(words).float()) / 2
-        captions = torch.arange(len(words), device=words.device)[:, None]
-        places = (lengths[:, None] - 1 - torch.arange(words.shape[1], device=words.device)).clamp(min=0)
-        back = self.back(words[captions, places])[0].float()[captions, places]  # turned round, and back again
+        back = turned(self.back(turned(words, lengths))[0].float(), lengths)
         return torch.cat([onward, back], dim=-1)
 
     def pool(self, states: Tensor, lengths: Tensor) -> Tensor:
-        last = states[torch.arange(len(states), device=states.device), lengths - 1]
+        at_last = last(states, lengths)
         if self.pooling == "last":
-            return last
+            return at_last
         half = states.shape[-1] // 2
-        return (last[:, :half] + states[:, 0, half:]) / 2
+        return (at_last[:, :half] + states[:, 0, half:]) / 2
 
-    def finish(self, pooled: Tensor) -> Tensor:
-        return normalize(pooled, dim=-1)
+    def export_graph(self) -> nn.Module:
+        return BothWaysGraph(self)
 
 
-class BidirectionalEncoder(nn.Module):
+class BothWaysGraph(nn.Module):
+    """`BidirectionalSentence` as it traces to ONNX."""
+
+    def __init__(self, sentence: BidirectionalSentence) -> None:
+        super().__init__()
+        self.onward = LastState(sentence.onward)
+        self.ends = isinstance(sentence.back, nn.GRU)
+        self.back = LastState(sentence.back, backward=True) if isinstance(sentence.back, nn.GRU) else sentence.back
+
+    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
+        back = self.back(words, lengths) if self.ends else self.back(last(words, lengths))
+        return normalize((self.onward(words, lengths) + back) / 2, dim=-1)
+
+
+class BidirectionalSettings(EncoderSettings):
+    word_dimensions: PositiveInt = Field(300, description="of a word vector")
+    pooling: Pooling = Field(
+        "last",
+        description="last: both directions at the last word, as published; ends: the backward one at the first word, "
+        "where it has read the whole caption",
+    )
+
+
+@TEXT_ENCODERS.register("bidirectional")
+class BidirectionalEncoder(TableEncoder):
     """Word table → bidirectional sentence (CLMR)."""
 
-    def __init__(self, vocabulary: int, word_dimensions: int, dimensions: int, pooling: Pooling = "last") -> None:
-        super().__init__()
-        self.words = nn.Embedding(vocabulary, word_dimensions)
-        self.sentence = BidirectionalSentence(word_dimensions, dimensions, pooling)
-        nn.init.uniform_(self.words.weight, -0.1, 0.1)
+    Settings: ClassVar = BidirectionalSettings
 
-    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """[captions, longest] rows of the table and [captions] lengths → [captions, dimensions]"""
-        return self.sentence(self.words(ids), lengths)
+    def __init__(self, tokeniser: Tokeniser, dimensions: int, settings: BidirectionalSettings) -> None:
+        super().__init__(tokeniser)
+        self.words = nn.Embedding(tokeniser.size, settings.word_dimensions)
+        self.sentence = BidirectionalSentence(settings.word_dimensions, dimensions, settings.pooling)
+        nn.init.uniform_(self.words.weight, -0.1, 0.1)

@@ -1,8 +1,9 @@
 """Words of many languages as universal embeddings, some through a map of their language, some from a shared table.
 
-HEM, the hybrid embedding of SMALR (Burns et al. 2020; seed 001, section 3.1): frequent words have a small vector of
-their own and a linear map for each language; all others share latent tokens, which are universal embeddings already.
-With maps alone it is MULE's embedding, with tokens alone the language-agnostic one (LA).
+HEM, the hybrid embedding of SMALR (Burns et al. 2020, section 3.1, https://arxiv.org/abs/2004.04312): frequent words
+have a small vector of their own and a linear map for each language; all others share latent tokens, which are universal
+embeddings already. With maps alone it is MULE's embedding (Kim et al. 2020, https://arxiv.org/abs/1909.03493), with
+tokens alone the language-agnostic one (LA).
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,8 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding
+
+from groundling.encoders.tokenisers.by_language import LanguageTokeniser
 
 
 class HybridWords(nn.Module):
@@ -49,9 +52,8 @@ class HybridWords(nn.Module):
         super().__init__()
         self.bounds, self.width, self.tokens = list(bounds), universal, tokens
         self.mapped = [True] * (len(bounds) - 1) if mapped is None else list(mapped)
-        self.places: list[
-            tuple[bool, int, int]
-        ] = []  # of each language and the tokens: mapped, begin, end in its table
+        # Of each language and the tokens: whether it is mapped, and where it begins and ends in its table.
+        self.places: list[tuple[bool, int, int]] = []
         ends = {True: bounds[0], False: 0}
         for has_map, (begin, end) in zip([*self.mapped, False], pairwise(self.edges), strict=True):
             self.places.append((has_map, ends[has_map], ends[has_map] + end - begin))
@@ -71,6 +73,22 @@ class HybridWords(nn.Module):
                     self.latent[len(self.latent) - tokens :] = latent
         kept = None if start is None or self.table is None else self.table.detach().clone()
         self.register_buffer("start", kept, persistent=False)
+
+    @classmethod
+    def of(cls, tokeniser: LanguageTokeniser, universal: int, mapped: bool = True) -> "HybridWords":
+        """For the words of a tokeniser, which begin with its vectors; `mapped`: whether languages have maps."""
+        start, latent = (
+            None if table is None else torch.from_numpy(table) for table in (tokeniser.start, tokeniser.latent_start)
+        )
+        return cls(
+            tokeniser.bounds,
+            tokeniser.dimensions,
+            universal,
+            tokeniser.tokens,
+            [mapped] * len(tokeniser.codes),
+            start,
+            latent if tokeniser.tokens else None,
+        )
 
     @property
     def edges(self) -> list[int]:

@@ -1,5 +1,6 @@
-"""A latent vocabulary that words of all languages are assigned to, while it is learned (Burns et al. 2020, SMALR; seed
-001, section 3.1).
+"""A latent vocabulary that words of all languages are assigned to, while it is learned.
+
+SMALR: Burns et al. 2020, section 3.1, https://arxiv.org/abs/2004.04312
 
 Each word becomes exactly one latent token, the one that scores best for its (frozen) word vector: hard attention. While
 learning, with a probability of `exploration` it is one of the `best` tokens instead, drawn evenly.

@@ -1,4 +1,6 @@
-"""Batch normalisation over the real entries of a padded batch (Ioffe and Szegedy 2015).
+"""Batch normalisation over the real entries of a padded batch.
+
+Ioffe and Szegedy 2015, https://arxiv.org/abs/1502.03167; renormalised: Ioffe 2017, https://arxiv.org/abs/1702.03275
 
 Padding has no say in the statistics, so that a word is normalised the same whatever stands beside it. Shapes do not
 depend on how much is real, which a recorded step on a GPU needs.

@@ -1,31 +1,82 @@
-"""A sentence as a bidirectional GRU over the contextual vectors of a pretrained encoder (BERT: Devlin et al. 2019)."""
+"""A sentence as a bidirectional GRU over the contextual vectors of a pretrained encoder. Needs the extra `hub`.
 
+BERT: Devlin et al. 2019, https://arxiv.org/abs/1810.04805; read by a GRU: the row "BERT+GRU" of Wehrmann et al. 2019,
+"Language-agnostic visual-semantic embeddings", ICCV (supplement, Table 1).
+
+>>> text, settings = TextSettings(), PretrainedSettings(encoder="google-bert/bert-base-multilingual-cased")
+>>> encoder = PretrainedEncoder.build([], [], text, 512, settings)      # doctest: +SKIP
+>>> encoder.encode(["ein Hund"], "de").shape                            # doctest: +SKIP
+torch.Size([1, 512])
+"""
+
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
+from pydantic import Field
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
+from groundling.encoders.padding import real
+from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings, TextEncoder
 from groundling.encoders.text.bidirectional import BidirectionalSentence, Pooling
+from groundling.encoders.text.readers import SentenceReader
+from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.errors import UserError
+from groundling.settings import TextSettings
+from groundling.text import Tokeniser
 
 
-class PretrainedEncoder(nn.Module):
+class HubSettings(EncoderSettings):
+    """Of all encoders that begin as one from the hub."""
+
+    encoder: str = Field(
+        "google-bert/bert-base-multilingual-cased",
+        description="a transformers encoder: its name on the hub, or a folder that holds it (safetensors only)",
+    )
+
+
+class PretrainedSettings(HubSettings):
+    pooling: Pooling = Field("last", description="as of the encoder bidirectional")
+    trainable: bool = Field(
+        False,
+        description="train the encoder too, and save it with the run; otherwise it is frozen, and the run holds its "
+        "name and fingerprint only",
+    )
+
+
+class HubEncoder(TextEncoder):
+    """An encoder whose tokeniser comes with it from the hub, or from a folder."""
+
+    tokeniser_class: ClassVar = HubTokeniser
+    tokeniser: HubTokeniser
+
+    @classmethod
+    def learn_tokeniser(
+        cls, texts: Sequence[str], languages: Sequence[str], text: TextSettings, settings: Any
+    ) -> Tokeniser:
+        return HubTokeniser.build(settings.encoder, text)
+
+
+@TEXT_ENCODERS.register("bert_gru")
+class PretrainedEncoder(HubEncoder):
     """Encoder → last hidden states → bidirectional sentence.
 
     A frozen encoder stays in evaluation mode, gets no gradient, and is no part of the weights that are saved: the run
     knows it by name and fingerprint (see `tokenisers.hub`).
     """
 
-    def __init__(self, folder: Path, dimensions: int, pooling: Pooling, trainable: bool) -> None:
-        super().__init__()
-        encoder = load_encoder(folder)
+    Settings: ClassVar = PretrainedSettings
+
+    def __init__(self, tokeniser: HubTokeniser, dimensions: int, settings: PretrainedSettings) -> None:
+        super().__init__(tokeniser)
+        encoder = load_encoder(tokeniser.folder)
         hidden: int = encoder.config.hidden_size
-        self.encoder: nn.Module = encoder.requires_grad_(trainable)
-        self.trainable = trainable
-        self.sentence = BidirectionalSentence(hidden, dimensions, pooling)
-        if not trainable:
+        self.encoder: nn.Module = encoder.requires_grad_(settings.trainable)
+        self.trainable = settings.trainable
+        self.sentence = BidirectionalSentence(hidden, dimensions, settings.pooling)
+        if not self.trainable:
             self.register_state_dict_post_hook(_leave_out)
             self.register_load_state_dict_post_hook(_do_not_miss)
 
@@ -35,18 +86,41 @@ class PretrainedEncoder(nn.Module):
         return self
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """[captions, longest] word pieces and [captions] lengths → [captions, dimensions]"""
-        return self.sentence(self.vectors(ids, lengths), lengths)
+        vectors: Tensor = self.sentence(self.word_vectors(ids, lengths), lengths)
+        return vectors
 
-    def vectors(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """[captions, longest, hidden], what the sentence is made of"""
-        real = torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
-        # Spelled out as [captions, 1, longest, longest]: from [captions, longest] transformers looks whether anything
-        # is padding, which a recorded step on a GPU cannot do.
-        mask = real[:, None, None, :].expand(-1, 1, ids.shape[1], -1)
+    def reader(self) -> SentenceReader:
+        return self.sentence
+
+    def word_vectors(self, entries: Tensor, lengths: Tensor) -> Tensor:
+        """[captions, longest, hidden]"""
         with torch.set_grad_enabled(self.trainable and torch.is_grad_enabled()):
-            states: Tensor = self.encoder(input_ids=ids.long(), attention_mask=mask).last_hidden_state
+            states: Tensor = self.encoder(
+                input_ids=entries.long(), attention_mask=pairs_mask(entries, lengths)
+            ).last_hidden_state
         return states
+
+    def export_graph(self) -> nn.Module:
+        return PretrainedGraph(self)
+
+
+class PretrainedGraph(nn.Module):
+    """`PretrainedEncoder` as it traces to ONNX."""
+
+    def __init__(self, encoder: PretrainedEncoder) -> None:
+        super().__init__()
+        self.encoder, self.sentence = encoder.encoder, encoder.sentence.export_graph()
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        states = self.encoder(input_ids=ids.long(), attention_mask=pairs_mask(ids, lengths)).last_hidden_state
+        vectors: Tensor = self.sentence(states, lengths)
+        return vectors
+
+
+def pairs_mask(ids: Tensor, lengths: Tensor) -> Tensor:
+    """Which token may look at which, spelled out as [captions, 1, longest, longest]: from [captions, longest]
+    transformers looks whether anything is padding, which a recorded step on a GPU cannot do."""
+    return real(lengths, ids.shape[1])[:, None, None, :].expand(-1, 1, ids.shape[1], -1)
 
 
 def load_encoder(folder: Path) -> Any:

@@ -2,13 +2,25 @@
 
 The pooling is InferSent's (Conneau et al. 2017, https://arxiv.org/abs/1705.02364). Trained on few captions the encoder
 must not lean on single words: vectors of words and what is pooled have dropout, and now and then a word is unknown.
+
+>>> from groundling.settings import TextSettings
+>>> text, settings = TextSettings(minimum_count=1), ProjectedMaxSettings(word_dimensions=4, hidden=5)
+>>> encoder = ProjectedMaxEncoder.build(["a dog", "ein Hund"], ["en", "de"], text, 8, settings)
+>>> encoder.encode(["a Hund"], "en").shape
+torch.Size([1, 8])
 """
 
+from typing import ClassVar
+
 import torch
+from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from groundling.encoders.text.max_pooled import MaxSentence
+from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings
+from groundling.encoders.text.max_pooled import LargestGraph, MaxSentence
+from groundling.encoders.text.word_table import TableEncoder
+from groundling.text import Tokeniser
 from groundling.text.vocabulary import UNKNOWN
 
 
@@ -20,40 +32,40 @@ class ProjectedMaxSentence(MaxSentence):
         self.dropout = nn.Dropout(dropout)
         self.project = nn.Linear(2 * hidden, dimensions)
 
-    def forward(self, words: Tensor, lengths: Tensor) -> Tensor:
-        return self.finish(self.pool(self.states(words, lengths), lengths))
-
     def finish(self, pooled: Tensor) -> Tensor:
         return normalize(self.project(self.dropout(pooled)).float(), dim=-1)
 
+    def freeze_finish(self) -> None:
+        self.project.requires_grad_(False)
 
-class ProjectedMaxEncoder(nn.Module):
-    """Word table → sentence.
+    def export_graph(self) -> nn.Module:
+        return LargestGraph(self, self.project)
 
-    Args:
-        dropout: of word vectors and of what is pooled.
-        word_dropout: how often a known word is read as the unknown one, in training.
-    """
 
-    def __init__(
-        self,
-        vocabulary: int,
-        word_dimensions: int,
-        hidden: int,
-        dimensions: int,
-        dropout: float = 0.3,
-        word_dropout: float = 0.1,
-    ) -> None:
-        super().__init__()
-        self.words = nn.Embedding(vocabulary, word_dimensions)
-        self.dropout, self.word_dropout = nn.Dropout(dropout), word_dropout
-        self.sentence = ProjectedMaxSentence(word_dimensions, hidden, dimensions, dropout)
+class ProjectedMaxSettings(EncoderSettings):
+    word_dimensions: PositiveInt = Field(128, description="of a word vector")
+    hidden: PositiveInt = Field(448, description="dimensions of each direction's recurrent state")
+    dropout: float = Field(0.3, ge=0, lt=1, description="of word vectors and of what is pooled")
+    word_dropout: float = Field(0.1, ge=0, lt=1, description="how often a word is read as the unknown one in training")
 
-    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """[captions, longest] rows of the table and [captions] lengths → [captions, dimensions]"""
+
+@TEXT_ENCODERS.register("projected_max")
+class ProjectedMaxEncoder(TableEncoder):
+    """Word table → dropout → sentence."""
+
+    Settings: ClassVar = ProjectedMaxSettings
+
+    def __init__(self, tokeniser: Tokeniser, dimensions: int, settings: ProjectedMaxSettings) -> None:
+        super().__init__(tokeniser)
+        self.words = nn.Embedding(tokeniser.size, settings.word_dimensions)
+        self.dropout, self.word_dropout = nn.Dropout(settings.dropout), settings.word_dropout
+        self.sentence = ProjectedMaxSentence(settings.word_dimensions, settings.hidden, dimensions, settings.dropout)
+
+    def word_vectors(self, entries: Tensor, lengths: Tensor) -> Tensor:
         if self.training and self.word_dropout:
-            ids = masked_words(ids, self.word_dropout)
-        return self.sentence(self.dropout(self.words(ids)), lengths)
+            entries = masked_words(entries, self.word_dropout)
+        vectors: Tensor = self.dropout(self.words(entries))
+        return vectors
 
 
 def masked_words(ids: Tensor, share: float) -> Tensor:

@@ -1,25 +1,31 @@
-"""A text encoder that was taught further languages: the teacher's as it was, and a student's beside it (seed 003)."""
+"""A text encoder that was taught further languages: the teacher's as it was, and a student's beside it.
+
+Ziyi Xu 2024, "CLSEAVE: A method for cross-lingual transfer learning in visual entailment" (master's thesis, Leiden).
+"""
+
+from typing import ClassVar
 
 from torch import Tensor, nn
 
+from groundling.encoders.text.base import TextEncoder
+from groundling.encoders.text.readers import SentenceReader
+from groundling.encoders.tokenisers.taught import TaughtTokeniser
+from groundling.errors import UserError
 
-class TaughtEncoder(nn.Module):
+
+class TaughtEncoder(TextEncoder):
     """Captions of old languages go through the teacher, which never changes, those of taught ones through the student.
 
     A caption's first entry tells who reads it (see `tokenisers.taught`).
-
-    Args:
-        offset: where the student's entries begin.
-        letters: of a word, for teacher and student: so many, 0 for any number, None where whole words are read.
     """
 
-    def __init__(
-        self, teacher: nn.Module, student: nn.Module, offset: int, letters: tuple[int | None, int | None]
-    ) -> None:
-        super().__init__()
-        self.teacher = teacher.requires_grad_(False)
-        self.student = student
-        self.offset, self.letters = offset, letters
+    tokeniser_class: ClassVar = TaughtTokeniser
+    tokeniser: TaughtTokeniser
+
+    def __init__(self, tokeniser: TaughtTokeniser, teacher: TextEncoder, student: TextEncoder) -> None:
+        super().__init__(tokeniser)
+        self.teacher: TextEncoder = teacher.requires_grad_(False)
+        self.student: TextEncoder = student
         self.train(self.training)
 
     def train(self, mode: bool = True) -> "TaughtEncoder":
@@ -36,7 +42,7 @@ class TaughtEncoder(nn.Module):
 
     def forward(self, entries: Tensor, lengths: Tensor) -> Tensor:
         """[captions, longest] or, spelled out, [captions, longest, letters], and [captions] → [captions, dimensions]"""
-        taught = entries.flatten(1)[:, 0] >= self.offset
+        taught = entries.flatten(1)[:, 0] >= self.tokeniser.offset
         old, new = (~taught).nonzero().flatten(), taught.nonzero().flatten()
         if not len(new):
             return self.known(entries, lengths)
@@ -58,18 +64,40 @@ class TaughtEncoder(nn.Module):
         vectors: Tensor = self.student(self.for_student(entries), lengths)
         return vectors
 
+    def known_states(self, entries: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Captions that the teacher reads → states of their words, and what of them stands for the sentence."""
+        return _states(self.teacher, self.for_teacher(entries), lengths)
+
+    def taught_states(self, entries: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """The same for captions that the student reads."""
+        return _states(self.student, self.for_student(entries), lengths)
+
     def for_teacher(self, entries: Tensor) -> Tensor:
-        """Entries as the teacher's encoder wants them."""
-        return _spelled(entries, self.letters[0])
+        """Entries as the teacher wants them."""
+        return _spelled(entries, self.teacher.tokeniser.letters)
 
     def for_student(self, entries: Tensor) -> Tensor:
-        """Entries as the student's encoder wants them; padding, which is 0, stays 0."""
-        return _spelled((entries - self.offset).clamp(min=0), self.letters[1])
+        """Entries as the student wants them; padding, which is 0, stays 0."""
+        return _spelled((entries - self.tokeniser.offset).clamp(min=0), self.student.tokeniser.letters)
+
+    def readers(self) -> list[TextEncoder]:
+        return [*self.teacher.readers(), self.student]
+
+    def reader(self) -> SentenceReader | None:
+        return self.teacher.reader()
+
+    @property
+    def has_states(self) -> bool:
+        """Those of teacher and student need not have the same dimensions."""
+        return False
+
+    def export_graph(self) -> nn.Module:
+        raise UserError("a model that was taught further languages is exported reader by reader")
 
 
-def readers(encoder: nn.Module) -> list[nn.Module]:
-    """All that read for a model, in the order of `tokenisers.taught.readers`."""
-    return [*readers(encoder.teacher), encoder.student] if isinstance(encoder, TaughtEncoder) else [encoder]
+def _states(encoder: TextEncoder, entries: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    states = encoder.states(entries, lengths)
+    return states, encoder.pool(states, lengths)
 
 
 def _spelled(entries: Tensor, letters: int | None) -> Tensor:

@@ -1,4 +1,6 @@
-"""Captions as rows of one table in which every language has words of its own (MULE; seed 001).
+"""Captions as rows of one table in which every language has words of its own.
+
+MULE: Kim et al. 2020, "MULE: Multimodal universal language embedding", https://arxiv.org/abs/1909.03493
 
 The German "pig" and the English "pig" are two words here, so that a row tells its language. Words outside the
 vocabulary are dropped, as published, not mapped to an unknown one.
@@ -7,7 +9,7 @@ vocabulary are dropped, as published, not mapped to an unknown one.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +17,8 @@ import numpy.typing as npt
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import TextSettings
 from groundling.text.segmentation import words
-from groundling.text.tokens import Tokens, pad
-
-FIRST = 1  # row 0 is padding
+from groundling.text.tokens import Tokeniser, Tokens, pad
+from groundling.text.vocabulary import FIRST
 
 
 def count_words(texts: Sequence[str], languages: Sequence[str], settings: TextSettings) -> dict[str, Counter[str]]:
@@ -34,7 +35,7 @@ def frequent(counts: Counter[str], minimum: int) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class LanguageTokeniser:
+class LanguageTokeniser(Tokeniser):
     """Words of each language, in rows that follow one another.
 
     A language's rows begin with one that stands for nothing: what is left of a caption that loses all its words. It
@@ -45,13 +46,14 @@ class LanguageTokeniser:
         vocabularies: language → its words, in the order of their rows.
         dimensions: numbers to a word.
         loans: language → word → (language, word) that it is read as: rare words that a dictionary knows.
-        latent: language → word → the number of the latent token that it is read as: rare words of HEM (seed 001). Rows
-            of tokens follow those of all languages.
+        latent: language → word → the number of the latent token that it is read as: rare words of HEM (Burns et al.
+            2020, https://arxiv.org/abs/2004.04312). Rows of tokens follow those of all languages.
         tokens: how many latent tokens there are.
         start: [bounds[-1], dimensions] the vectors that training begins with. Not saved: a trained model has its own.
         latent_start: [tokens, universal dimensions] those of the latent tokens.
     """
 
+    kind: ClassVar[str] = "languages"
     vocabularies: Mapping[str, Sequence[str]]
     settings: TextSettings
     dimensions: int
@@ -92,6 +94,14 @@ class LanguageTokeniser:
     def size(self) -> int:
         return self.bounds[-1] + self.tokens
 
+    @classmethod
+    def build(cls, texts: Sequence[str], languages: Sequence[str], settings: TextSettings, dimensions: int) -> Self:
+        """Every word that is frequent enough in its language, from training captions only."""
+        counts = count_words(texts, languages, settings)
+        return cls(
+            {code: frequent(found, settings.minimum_count) for code, found in counts.items()}, settings, dimensions
+        )
+
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         nothing = dict(zip(self.vocabularies, self.bounds, strict=False))
         lines = []
@@ -105,9 +115,12 @@ class LanguageTokeniser:
             lines.append(found[: self.settings.maximum_length] or [nothing[language]])
         return pad(lines)
 
+    def listed_words(self) -> Mapping[str, Sequence[str]]:
+        return self.vocabularies
+
     def to_json(self) -> dict[str, Any]:
         return {
-            "kind": "languages",
+            "kind": self.kind,
             "settings": self.settings.model_dump(),
             "dimensions": self.dimensions,
             "languages": {code: len(listed) for code, listed in self.vocabularies.items()},
@@ -117,15 +130,15 @@ class LanguageTokeniser:
             "latent": {code: dict(numbers) for code, numbers in self.latent.items()},
         }
 
-    @staticmethod
-    def from_json(value: dict[str, Any]) -> "LanguageTokeniser":
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
         vocabularies, rest = {}, list(value["words"])
         for code, count in value["languages"].items():
             vocabularies[code], rest = tuple(rest[:count]), rest[count:]
         loans = {
             code: {word: (to[0], to[1]) for word, to in entries.items()} for code, entries in value["loans"].items()
         }
-        return LanguageTokeniser(
+        return cls(
             vocabularies,
             TextSettings(**value["settings"]),
             value["dimensions"],

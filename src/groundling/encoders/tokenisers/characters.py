@@ -1,4 +1,6 @@
-"""Words spelled out: the alphabet of the training captions, and each word as its first characters (LIWE).
+"""Words spelled out: the alphabet of the training captions, and each word as its first characters.
+
+LIWE: Wehrmann et al. 2019, "Language-agnostic visual-semantic embeddings", ICCV.
 
 A character is a Unicode code point of normalised (composed, NFKC) text, not a grapheme cluster: é is one character, but
 a Devanagari or Thai letter and its vowel sign are two. Clusters are open-ended (every letter with every mark), so many
@@ -7,16 +9,16 @@ stays small. Right-to-left scripts need nothing: text is stored in the order it 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.settings import TextSettings
 from groundling.text.segmentation import words
-from groundling.text.tokens import Tokens, pad
+from groundling.text.tokens import Tokeniser, Tokens, pad
 
 PAD, UNKNOWN, START, END = range(4)
 SPECIAL = 4
@@ -51,7 +53,7 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class CharacterTokeniser:
+class CharacterTokeniser(Tokeniser):
     """Captions as rows of a table of the words in them, and each word as rows of the table of characters.
 
     Attributes:
@@ -62,6 +64,7 @@ class CharacterTokeniser:
         cut: what was cut in the training captions.
     """
 
+    kind: ClassVar[str] = "characters"
     alphabet: tuple[str, ...]
     settings: TextSettings
     longest: int = 26
@@ -80,14 +83,19 @@ class CharacterTokeniser:
         """Rows of the character table."""
         return SPECIAL + len(self.alphabet)
 
-    @staticmethod
+    @property
+    def letters(self) -> int:
+        return self.longest
+
+    @classmethod
     def build(
+        cls,
         texts: Sequence[str],
         languages: Sequence[str],
         settings: TextSettings,
         longest: int = 26,
         boundaries: bool = False,
-    ) -> "CharacterTokeniser":
+    ) -> Self:
         """From training captions only.
 
         Characters are counted over all languages together, for a letter is the same in each of them. Those rarer than
@@ -101,7 +109,7 @@ class CharacterTokeniser:
             for character in word[:longest]:
                 characters[character] += count
         alphabet = sorted(character for character, count in characters.items() if count >= settings.minimum_count)
-        return CharacterTokeniser(tuple(alphabet), settings, longest, boundaries, Cut.count(seen, longest))
+        return cls(tuple(alphabet), settings, longest, boundaries, Cut.count(seen, longest))
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         """Row 0 of `spellings` is the padding word, which has no characters. A caption without words is one word of
@@ -109,7 +117,7 @@ class CharacterTokeniser:
         numbers: dict[str, int] = {}
         lines = []
         for text, language in zip(texts, languages, strict=True):
-            found = words(text, language, self.settings.segmentation)[: self.settings.maximum_length] or [_NOTHING]
+            found = self._cut(text, language) or [_NOTHING]
             if self.boundaries:
                 found[0] = _STARTED + found[0]
                 found[-1] += _ENDED
@@ -124,9 +132,23 @@ class CharacterTokeniser:
             [[], *([row(letter, UNKNOWN) for letter in word[: self.longest]] for word in found)], self.longest
         )
 
+    def spans(self, text: str, language: str) -> tuple[list[str], list[int]]:
+        found = self._cut(text, language)
+        return found, list(range(len(found)))
+
+    def row_names(self) -> Mapping[str, int]:
+        """Special symbols have names that no text contains."""
+        return {**self.rows, **{f"\0{row}": row for row in range(SPECIAL)}}
+
+    def known_letters(self) -> set[str]:
+        return set(self.alphabet)
+
+    def _cut(self, text: str, language: str) -> list[str]:
+        return words(text, language, self.settings.segmentation)[: self.settings.maximum_length]
+
     def to_json(self) -> dict[str, Any]:
         return {
-            "kind": "characters",
+            "kind": self.kind,
             "settings": self.settings.model_dump(),
             "longest": self.longest,
             "boundaries": self.boundaries,
@@ -134,9 +156,9 @@ class CharacterTokeniser:
             "alphabet": list(self.alphabet),
         }
 
-    @staticmethod
-    def from_json(value: dict[str, Any]) -> "CharacterTokeniser":
-        return CharacterTokeniser(
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        return cls(
             tuple(value["alphabet"]),
             TextSettings(**value["settings"]),
             value["longest"],

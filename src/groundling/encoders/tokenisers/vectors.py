@@ -14,17 +14,16 @@ what they do not have in common that tells them apart.
 A word without a vector and without a known piece is left out of its caption.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.settings import TextSettings
-from groundling.text import Tokens
 from groundling.text.segmentation import words
-from groundling.text.tokens import pad
+from groundling.text.tokens import ANY, Tokeniser, Tokens, pad
 from groundling.words.subwords import Subwords
 from groundling.words.vectors import Matrix, WordVectors, unit
 
@@ -33,7 +32,7 @@ MOST_PIECES = 256  # of a word; letters behind them, in words of more than sixty
 
 
 @dataclass(frozen=True)
-class VectorTokeniser:
+class VectorTokeniser(Tokeniser):
     """The table is [padding, words, pieces]; `spellings` are its rows, one for a listed word, several for another.
 
     Attributes:
@@ -42,10 +41,11 @@ class VectorTokeniser:
         settings: how captions are cut into words.
         dimensions: of the vectors.
         table: [size, dimensions] float16, all less the mean of words: the unit vectors of words and, all of them made
-            shorter alike, the vectors of pieces. It becomes a part of the text encoder and is saved with its weights, so
-            that a tokeniser that was loaded has none.
+            shorter alike, the vectors of pieces. It becomes a part of the text encoder and is saved with its weights,
+            so that a tokeniser that was loaded has none.
     """
 
+    kind: ClassVar[str] = "vectors"
     words: tuple[str, ...]
     pieces: Subwords | None = field(compare=False)
     settings: TextSettings
@@ -63,15 +63,20 @@ class VectorTokeniser:
         """Rows of the table."""
         return 1 + len(self.words) + (0 if self.pieces is None else len(self.pieces.table))
 
-    @staticmethod
+    @property
+    def letters(self) -> int:
+        return ANY
+
+    @classmethod
     def build(
+        cls,
         vectors: WordVectors,
         texts: Sequence[str],
         languages: Sequence[str],
         settings: TextSettings,
         most: int = 20_000,
         subwords: bool = True,
-    ) -> "VectorTokeniser":
+    ) -> Self:
         """For the training captions `texts`; words of theirs that are not among the first `most` are added."""
         found = {word for text, code in zip(texts, languages, strict=True) for word in _cut(text, code, settings)}
         more = sorted(word for word in found if vectors.rows.get(word, most) >= most)
@@ -84,7 +89,7 @@ class VectorTokeniser:
             pieces, rows = _pruned(vectors.subwords, listed)
             rows -= mean  # so that the sum of a word's pieces has the direction of their mean less that of words
             parts.append(rows / np.float32(np.linalg.norm(rows, axis=1).max(initial=1e-9)))
-        return VectorTokeniser(listed, pieces, settings, vectors.dimensions, np.concatenate(parts).astype(np.float16))
+        return cls(listed, pieces, settings, vectors.dimensions, np.concatenate(parts).astype(np.float16))
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         """Row 0 of `spellings` is padding, a word without a vector; a caption without any known word is one of it."""
@@ -113,6 +118,9 @@ class VectorTokeniser:
             return []
         return [1 + len(self.words) + piece for piece in self.pieces.rows(word)[:MOST_PIECES]]
 
+    def listed_words(self) -> Mapping[str, Sequence[str]]:
+        return {"": self.words}
+
     def to_json(self) -> dict[str, Any]:
         pieces = None
         if self.pieces is not None:
@@ -120,22 +128,20 @@ class VectorTokeniser:
             pieces = {name: getattr(self.pieces, name) for name in ("shortest", "longest", "buckets")}
             pieces["kept"] = self.pieces.kept.tolist()
         return {
-            "kind": "vectors",
+            "kind": self.kind,
             "settings": self.settings.model_dump(),
             "dimensions": self.dimensions,
             "words": list(self.words),
             "pieces": pieces,
         }
 
-    @staticmethod
-    def from_json(value: dict[str, Any]) -> "VectorTokeniser":
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
         pieces = value["pieces"]
         if pieces is not None:
             kept = np.array(pieces["kept"], dtype=np.int64)
             pieces = _without_table(pieces["shortest"], pieces["longest"], pieces["buckets"], kept)
-        return VectorTokeniser(
-            tuple(value["words"]), pieces, TextSettings(**value["settings"]), int(value["dimensions"])
-        )
+        return cls(tuple(value["words"]), pieces, TextSettings(**value["settings"]), int(value["dimensions"]))
 
 
 def _cut(text: str, language: str, settings: TextSettings) -> list[str]:

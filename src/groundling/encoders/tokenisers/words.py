@@ -1,19 +1,25 @@
-"""Captions as rows of a table of words."""
+"""Captions as rows of a table of words, which all languages share.
 
-from collections.abc import Sequence
+>>> tokeniser = WordTokeniser.build(["a dog", "ein Hund"], ["en", "de"], TextSettings(minimum_count=1))
+>>> tokeniser.encode(["a dog sleeps"], ["en"]).ids.tolist()  # start, a, dog, an unknown word, end
+[[1, 4, 5, 3, 2]]
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from groundling.settings import TextSettings
 from groundling.text.segmentation import words
-from groundling.text.tokens import Tokens, pad
-from groundling.text.vocabulary import END, START, Vocabulary
+from groundling.text.tokens import Tokeniser, Tokens, pad
+from groundling.text.vocabulary import END, SPECIAL, START, Vocabulary
 
 
 @dataclass(frozen=True)
-class WordTokeniser:
+class WordTokeniser(Tokeniser):
     """Words of a vocabulary between a start and an end symbol."""
 
+    kind: ClassVar[str] = "words"
     vocabulary: Vocabulary
     settings: TextSettings
 
@@ -21,26 +27,43 @@ class WordTokeniser:
     def size(self) -> int:
         return len(self.vocabulary)
 
-    @staticmethod
-    def build(texts: Sequence[str], languages: Sequence[str], settings: TextSettings) -> "WordTokeniser":
+    @property
+    def symbols(self) -> Sequence[int]:
+        return START, END
+
+    @classmethod
+    def build(cls, texts: Sequence[str], languages: Sequence[str], settings: TextSettings) -> Self:
         """From training captions only."""
         captions = (
             (language, words(text, language, settings.segmentation))
             for text, language in zip(texts, languages, strict=True)
         )
-        return WordTokeniser(Vocabulary.build(captions, settings.minimum_count), settings)
+        return cls(Vocabulary.build(captions, settings.minimum_count), settings)
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         row = self.vocabulary.row
         lines = []
         for text, language in zip(texts, languages, strict=True):
-            found = words(text, language, self.settings.segmentation)[: self.settings.maximum_length]
-            lines.append([START, *(row(word) for word in found), END])
+            lines.append([START, *(row(word) for word in self._cut(text, language)), END])
         return pad(lines)
 
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": "words", "settings": self.settings.model_dump(), "words": list(self.vocabulary.words)}
+    def spans(self, text: str, language: str) -> tuple[list[str], list[int]]:
+        found = self._cut(text, language)
+        return found, list(range(1, 1 + len(found)))  # after the symbol for the start
 
-    @staticmethod
-    def from_json(value: dict[str, Any]) -> "WordTokeniser":
-        return WordTokeniser(Vocabulary(tuple(value["words"])), TextSettings(**value["settings"]))
+    def row_names(self) -> Mapping[str, int]:
+        """Special symbols have names that no text contains."""
+        return {**self.vocabulary.rows, **{f"\0{row}": row for row in range(len(SPECIAL))}}
+
+    def listed_words(self) -> Mapping[str, Sequence[str]]:
+        return {"": self.vocabulary.words}
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "settings": self.settings.model_dump(), "words": list(self.vocabulary.words)}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        return cls(Vocabulary(tuple(value["words"])), TextSettings(**value["settings"]))
+
+    def _cut(self, text: str, language: str) -> list[str]:
+        return words(text, language, self.settings.segmentation)[: self.settings.maximum_length]
