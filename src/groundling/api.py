@@ -18,11 +18,11 @@ from groundling.dataset import Dataset
 from groundling.devices import pick_device
 from groundling.errors import UserError
 from groundling.files import write_text
-from groundling.recipes import resolve
 from groundling.report.run_report import evaluate_run
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.training.before import train_before, train_teachers
+from groundling.training.defaults import resolve
 from groundling.training.loop import train as run_training
 from groundling.training.teaching import Lesson
 from groundling.training.teaching import teach as run_lesson
@@ -45,10 +45,11 @@ def train(
     """Train a model; the run that is returned can be given wherever the folder of a run is asked for.
 
     Args:
-        recipe: a recipe by name (`groundling recipes`) or a YAML file; without one, say `corpus` and `system`.
+        recipe: a recipe by name (`groundling recipes`) or a YAML file; without one, say `corpus`, and perhaps `system`.
         corpus: a corpus by name, a corpus folder, a table of captions, or a `Corpus`, which is saved beside the run;
             with settings of its own, `{"name": "f8k7", "languages": ["en", "de"]}`.
-        system: the system to train, by its name, or with settings of its own, `{"name": "lessons", "margin": 0.1}`.
+        system: the system to train, by its name, or with settings of its own, `{"name": "lessons", "margin": 0.1}`;
+            without it our own, polyglot, with settings chosen for the corpus and the machine.
         out: the folder of the run; runs/NAME when left out.
         data: the folder that holds published data sets.
         device: auto, cpu, cuda or cuda:0.
@@ -68,9 +69,11 @@ def train(
             changes[key] = dict(value) if isinstance(value, Mapping) else {"name": os.fspath(value)}
     if recipe is None and corpus is None:
         raise UserError("name a recipe or a corpus to train on")
-    chosen = resolve(None if recipe is None else os.fspath(recipe), changes)
-    progress.show(show_progress)
     where = None if data is None else Path(data)
+    chosen, reasons = resolve(None if recipe is None else os.fspath(recipe), changes, (), where, device)
+    progress.show(show_progress)
+    if show_progress:
+        tell(reasons)
     return train_recipe(chosen, folder or Path("runs") / chosen.name, where, device, resume)
 
 
@@ -85,11 +88,19 @@ def train_recipe(
     """A recipe from its files to a finished run. `warn` is told the pictures that cannot be read and are left out."""
     systems.of(recipe)  # a wrong setting or device is told before minutes of features, not after
     pick_device(device)
-    dataset = Dataset.load(recipe.corpus, recipe.features, data)
+    dataset = Dataset.load(recipe.corpus, recipe.features, data, training=True)
     (warn or _warn)(dataset.skipped)
+    if dataset.text_only is not None:
+        tell([str(dataset.text_only)])
     before = train_before(recipe, folder, data, device)
     teachers = train_teachers(recipe, folder, data, device)
     return run_training(recipe, dataset, folder, resume=resume, device=device, before=before, teachers=teachers)
+
+
+def tell(sentences: Iterable[str]) -> None:
+    """On standard error, one a line."""
+    for sentence in sentences:
+        print(f"groundling: {sentence}", file=sys.stderr)
 
 
 def _warn(skipped: Sequence[str]) -> None:

@@ -97,8 +97,12 @@ class Dataset:
         features: FeatureSettings,
         data: Path | None = None,
         splits: Collection[str] | None = None,
+        training: bool = False,
     ) -> "Dataset":
-        """What settings name; with `splits` only pictures of these, so that no others need be looked at."""
+        """What settings name; with `splits` only pictures of these, so that no others need be looked at.
+
+        Sentences without pictures are for `training` alone, and take a while to read.
+        """
         loaded = load_corpus(corpus, data)
         if splits is not None:
             loaded = loaded.keep_pictures(np.isin(loaded.splits, list(splits)))
@@ -114,8 +118,7 @@ class Dataset:
             unknown_backbone=unknown,
             views=None if views is None else views.astype(np.float16),
         )
-        trains = splits is None or "train" in splits
-        sources = [_text_source(name, data) for name in corpus.text_only] if trains else []
+        sources = [_text_source(name, data) for name in corpus.text_only] if training else []
         if sources:
             dataset = replace(dataset, text_only=unpictured(dataset.corpus, sources))
         return dataset.under(corpus)

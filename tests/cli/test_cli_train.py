@@ -44,3 +44,13 @@ def test_a_run_is_not_overwritten_and_can_be_resumed(train_world: list[str], own
     (own_ground / "mine/letter.txt").write_text("dear")
     assert_one_sentence(call(*train_world, "--out", "mine"), "mine: not empty and not a run")
     assert content(own_ground / "mine") == {"letter.txt": b"dear"}
+
+
+def test_without_a_system_ours_is_trained_and_says_why(world_files: Path, own_ground: Path) -> None:
+    features = [f"features.array={world_files / 'features.npy'}", f"features.names={world_files / 'names.txt'}"]
+    assigned = [part for setting in (*features, "training.maximum_steps=20") for part in ("--set", setting)]
+    told = call("train", "--corpus", world_files / "corpus", *assigned, "--out", "mine")
+    assert told.code == 0
+    assert "groundling: system polyglot, our own: 100 training pictures, 400 captions in 2 languages" in told.err
+    assert "groundling: training takes " in told.err
+    assert call("evaluate", "mine", "--json").json["mean"]["mR"] > 20

@@ -36,7 +36,7 @@ def demo(
     if out.is_dir() and any(out.iterdir()) and not ours:
         raise UserError(f"{out}: holds something else than a demo; choose another folder with --out")
     pick_device(device)
-    dataset = Dataset.load(recipe.corpus, recipe.features)
+    dataset = Dataset.load(recipe.corpus, recipe.features, training=True)
     if out.is_dir():
         shutil.rmtree(out)  # only now: a demo that cannot start leaves the last one
     run = train(recipe, dataset, out, device=device)

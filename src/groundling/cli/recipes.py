@@ -1,5 +1,6 @@
 """groundling recipes, and the recipe that a command line asks for."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +19,19 @@ def resolve(name: str | None, corpus: str | None, system: str | None, assignment
     named = {"corpus": corpus, "system": system}
     changes = {key: {"name": value} for key, value in named.items() if value is not None}
     return by_name(name, changes, assignments)
+
+
+def resolve_or_choose(
+    name: str | None, corpus: str | None, system: str | None, assignments: list[str], data: Path | None, device: str
+) -> tuple[Recipe, list[str]]:
+    """The same; where neither recipe nor system is named, one that suits the corpus, and why."""
+    from groundling.training.defaults import resolve as choose
+
+    if name is None and corpus is None:
+        raise UserError("name a recipe (`groundling recipes` lists them) or a corpus with --corpus")
+    named = {"corpus": corpus, "system": system}
+    changes = {key: {"name": value} for key, value in named.items() if value is not None}
+    return choose(name, changes, assignments, data, device)
 
 
 def recipes(

@@ -27,11 +27,14 @@ def train(
 ) -> None:
     """Train a model; evaluate it with `groundling evaluate RUN` afterwards.
 
-    Examples: `groundling train emoji/demo`, `groundling train --corpus my-corpus --system lessons --out runs/mine`,
-    `groundling train --resume runs/mine`.
+    Where neither a recipe nor a system is named, our own system is trained, with settings for the corpus and the
+    machine; what they are, and why, is said.
+
+    Examples: `groundling train --corpus my-corpus --out runs/mine`, `groundling train emoji/demo`,
+    `groundling train --corpus my-corpus --system lessons`, `groundling train --resume runs/mine`.
     """
-    from groundling.api import train_recipe
-    from groundling.cli.recipes import resolve
+    from groundling.api import tell, train_recipe
+    from groundling.cli.recipes import resolve_or_choose
     from groundling.errors import UserError
     from groundling.files import read_json
     from groundling.run import Run
@@ -43,7 +46,8 @@ def train(
             raise UserError(f"{resume}: no run to resume here (there is no recipe.json)")
         chosen, folder = Run(resume).recipe(), resume
     else:
-        chosen = resolve(recipe, corpus, system, assign or [])
+        chosen, reasons = resolve_or_choose(recipe, corpus, system, assign or [], data, device)
+        tell(reasons)
         folder = out or Path("runs") / chosen.name
     run = train_recipe(chosen, folder, data, device, resume=resume is not None, warn=warn_of_skipped)
     facts = {"run": str(run.folder), **read_json(run.facts_file)}

@@ -45,6 +45,8 @@ NAMES = {
     "verdict": "verdict head",
     "text.words.latent": "latent tokens",
     "adversary": "language classifier",
+    "network": "picture network, trained along",
+    "objective": "temperature",
     "mask": "masked language model",
     "complete_means": "masked language model",
     "complete_sentences": "masked language model",

@@ -268,7 +268,8 @@ def _dataset(corpus: CorpusSettings, features: FeatureSettings, data: Path | Non
 def _cached_dataset(corpus: str, features: str, data: Path | None) -> Any:
     from groundling.dataset import Dataset
 
-    return Dataset.load(CorpusSettings.model_validate_json(corpus), FeatureSettings.model_validate_json(features), data)
+    settings = CorpusSettings.model_validate_json(corpus), FeatureSettings.model_validate_json(features)
+    return Dataset.load(*settings, data, training=True)
 
 
 def _set_threads(threads: int) -> None:

@@ -35,7 +35,7 @@ def _trained(wanted: Recipe | str, what: str, name: str, folder: Path, data: Pat
     if not run.finished or run.recipe() != earlier:
         start = train_before(earlier, run.folder, data, device)
         teachers = train_teachers(earlier, run.folder, data, device)
-        dataset = Dataset.load(earlier.corpus, earlier.features, data)
+        dataset = Dataset.load(earlier.corpus, earlier.features, data, training=True)
         resume = run.recipe_file.exists()
         train(earlier, dataset, run.folder, resume=resume, device=device, before=start, teachers=teachers)
     return run.folder

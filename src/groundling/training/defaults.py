@@ -3,13 +3,21 @@
 What is chosen, and why, is said in a sentence each; whatever a recipe or the command line says goes before it.
 """
 
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from groundling import recipes
+from groundling.corpus import catalogue
 from groundling.corpus.corpus import Corpus
+from groundling.devices import pick_device
+from groundling.settings import Recipe, check, merged, override
 from groundling.text.segmentation import words
+from groundling.training import estimate
 
 SAMPLE = 500  # captions that are looked at to learn how long captions are
 NAMES = 4.0  # words; captions shorter than this on average are names and keywords
@@ -22,6 +30,30 @@ class Choice:
 
     values: dict[str, Any]
     reasons: list[str] = field(default_factory=list)
+
+
+def resolve(
+    name: str | None, changes: Mapping[str, Any], assignments: Sequence[str], data: Path | None, device: str
+) -> tuple[Recipe, list[str]]:
+    """A recipe as `recipes.resolve` has it; where neither recipe nor system is named, one for the corpus, and why."""
+    asked = override(dict(changes), list(assignments))
+    corpus, system = asked.get("corpus"), asked.get("system")
+    named = isinstance(system, dict) and "name" in system
+    if name is not None or named or not (isinstance(corpus, dict) and isinstance(corpus.get("name"), str)):
+        return recipes.resolve(name, changes, assignments), []
+    choice = for_corpus(corpus["name"], data, device, asked)
+    return recipes.resolve(None, merged(choice.values, dict(changes)), assignments), choice.reasons
+
+
+def for_corpus(name: str, data: Path | None, device: str, changes: Mapping[str, Any]) -> Choice:
+    """Settings for a corpus that is named, before `changes` are made to them, and how long training will take then."""
+    corpus, where = catalogue.load(name, data), pick_device(device)
+    choice = choose(corpus, where.type == "cuda")
+    recipe = check(Recipe, merged(choice.values, {"corpus": {"name": name}, **changes}), "settings")
+    pictures = 0 if corpus.root is None else len(corpus.pictures)
+    took = estimate.seconds(recipe, pictures, mean_length(corpus.split("train")), where, os.cpu_count() or 1)
+    choice.reasons.append(f"training takes {estimate.spoken(took)} on this machine")
+    return choice
 
 
 def choose(corpus: Corpus, on_gpu: bool) -> Choice:
