@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from groundling.decoding.structure import PictureError
 from groundling.model import Model, Vectors
 from groundling.search import index, indexing
-from groundling.vision.preprocessing import PictureError
 
 WORDS = {
     "red": (1, 0, 0),

@@ -11,9 +11,10 @@ import pytest
 from colours import Toy, paint, paint_many
 
 import groundling
+from groundling.decoding.workers import DecodeLimits, Workers
 from groundling.errors import UserError
 from groundling.files import only_writer
-from groundling.search import Index, index_captions, index_pictures
+from groundling.search import Index, index_captions, index_pictures, indexing
 from power_cut import kill_9
 
 pytest.importorskip("faiss")
@@ -173,10 +174,12 @@ def test_a_decompression_bomb_is_refused(toy: Toy, tmp_path: Path, monkeypatch: 
 
     paint(tmp_path / "photos" / "a.png", (1, 2, 3))
     Image.new("RGB", (40, 40)).save(tmp_path / "photos" / "bomb.png")
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    workers = Workers(DecodeLimits(pixels=100))
+    monkeypatch.setattr(indexing, "shared", lambda formats: workers)
     built = index_pictures(tmp_path / "photos", tmp_path / "index", "toy")
     assert built.count == 1
-    assert "decompression bomb" in built.skipped["bomb.png"]
+    assert "40 × 40 pixels" in built.skipped["bomb.png"]
+    workers.close()
 
 
 def test_mistakes_leave_an_index_as_it_is(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,8 @@
 """Decoded pictures: what is kept, found again, decoded anew, refused."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,8 +10,8 @@ from pictures import write_pictures
 from PIL import Image
 
 from groundling.errors import UserError
-from groundling.vision import picture_cache
-from groundling.vision.picture_cache import decode_pictures, decode_small, pictures_folder
+from groundling.vision import decoding, picture_cache
+from groundling.vision.picture_cache import decode_pictures, pictures_folder
 
 
 def test_pictures_have_the_wanted_short_side_and_keep_their_shape(tmp_path: Path) -> None:
@@ -33,7 +35,7 @@ def test_what_was_decoded_is_not_decoded_again_whatever_it_is_called(
     paths[1].rename(moved)
     twin = tmp_path / "twin.png"
     twin.write_bytes(paths[0].read_bytes())
-    monkeypatch.setattr(picture_cache, "decode_small", None)  # would be an error if it were called
+    monkeypatch.setattr(decoding, "shared", None)  # would be an error if it were asked
     after = decode_pictures([moved, twin, paths[0]], side=30, folder=tmp_path / "cache")
     for row, old in enumerate([1, 0, 0]):
         np.testing.assert_array_equal(after[row], before[old])
@@ -45,27 +47,30 @@ def test_what_was_decoded_is_not_decoded_again_whatever_it_is_called(
 def test_a_killed_process_loses_one_shard_at_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     paths = write_pictures(tmp_path / "photos", [(30, 30)] * 10)
     monkeypatch.setattr(picture_cache, "SHARD", 3 * 30 * 30 * 3)  # three pictures
-    decoded = 0
+    decoded: list[int] = []
 
-    def dies_at_the_eighth(data: bytes, side: int) -> picture_cache.Pixels:
-        nonlocal decoded
-        decoded += 1
-        if decoded == 8:
-            raise KeyboardInterrupt
-        return decode_small(data, side)
+    class Here:
+        def __init__(self, dies_at: int = 0) -> None:
+            self.dies_at = dies_at
+
+        def array(self, data: bytes, work: Callable[[bytes], Any]) -> Any:
+            decoded.append(1)
+            if len(decoded) == self.dies_at:
+                raise KeyboardInterrupt
+            return work(data)
 
     # A kill leaves no time to write what is in hand.
-    monkeypatch.setattr(picture_cache, "decode_small", dies_at_the_eighth)
+    monkeypatch.setattr(decoding, "shared", lambda: Here(dies_at=8))
     monkeypatch.setattr(picture_cache._Shard, "__exit__", lambda *_: None)
     with pytest.raises(KeyboardInterrupt):
         decode_pictures(paths, side=30, threads=1, folder=tmp_path / "cache")
     monkeypatch.undo()
     kept = len(list(pictures_folder(30, tmp_path / "cache").glob("*.safetensors")))
     assert 1 <= kept <= 2
-    counted: list[int] = []
-    monkeypatch.setattr(picture_cache, "decode_small", lambda data, side: counted.append(1) or decode_small(data, side))
+    decoded.clear()
+    monkeypatch.setattr(decoding, "shared", Here)
     pictures = decode_pictures(paths, side=30, folder=tmp_path / "cache")
-    assert len(counted) == 10 - 3 * kept
+    assert len(decoded) == 10 - 3 * kept
     for row, path in enumerate(paths):
         np.testing.assert_array_equal(pictures[row], np.asarray(Image.open(path)))
 

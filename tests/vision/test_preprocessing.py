@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from groundling.decoding.structure import PictureError
 from groundling.errors import UserError
-from groundling.vision.preprocessing import PictureError, Preprocessing
+from groundling.vision.preprocessing import Preprocessing
 
 
 def encoded(image: Image.Image, kind: str = "PNG", **options: Any) -> bytes:

@@ -15,6 +15,7 @@ from groundling.checking.languages import language_of
 from groundling.checking.problem import NotChecked
 from groundling.corpus.entailment import LABELS
 from groundling.corpus.formats.checks import BadRow, caption_text
+from groundling.decoding.workers import Workers
 from groundling.errors import UserError
 from groundling.model import FeatureModel, Model, Vectors
 
@@ -69,9 +70,9 @@ class Checker:
         loaded = Model.load(Path(model).expanduser(), device)
         return Checker(cast(FeatureModel, loaded), str(model))  # what judges looks through a backbone
 
-    def features(self, pictures: Sequence[bytes]) -> tuple[Vectors, dict[int, str]]:
+    def features(self, pictures: Sequence[bytes], workers: Workers | None = None) -> tuple[Vectors, dict[int, str]]:
         """[pictures, features], and for those that cannot be decoded why; their rows are zero."""
-        return features_of(self.model, pictures)
+        return features_of(self.model, pictures, workers)
 
     def known(self, language: str) -> str:
         """A language that the user has named, as the model knows it."""

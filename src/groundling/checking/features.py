@@ -1,9 +1,7 @@
 """From the bytes of picture files, which anybody may have written, to the features that a model looks at."""
 
 import io
-import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,43 +9,37 @@ import numpy as np
 from cachetools import LRUCache
 
 from groundling.checking.problem import NotChecked
+from groundling.decoding.opening import PHOTOGRAPHS
+from groundling.decoding.structure import PictureError
+from groundling.decoding.workers import Workers, shared
 from groundling.model import FeatureModel, Vectors
 from groundling.search import walk
-from groundling.search.pictures import check
 from groundling.search.walk import Unreadable
-from groundling.vision.preprocessing import PictureError, Pixels
 
 if TYPE_CHECKING:
     from PIL import Image
 
 TOGETHER = 64  # pictures through the backbone at once
-HEIC_BEGINS = (b"ftypheic", b"ftypheix", b"ftypmif1")
 REMEMBERED = 4096  # pictures whose features are kept, for tables with many captions of each
 
 
-def features_of(model: FeatureModel, pictures: Sequence[bytes]) -> tuple[Vectors, dict[int, str]]:
+def features_of(
+    model: FeatureModel, pictures: Sequence[bytes], workers: Workers | None = None
+) -> tuple[Vectors, dict[int, str]]:
     """[pictures, features], and for those that cannot be decoded why; their rows are zero.
 
-    Only formats of photographs are decoded, and none of more pixels than Pillow thinks safe.
+    Only formats of photographs are decoded, in processes of their own: the shared ones unless told.
     """
     model.load_picture_side()
-
-    def prepared(data: bytes) -> Pixels | str:
-        try:
-            check(data, "picture.heic" if data[4:12] in HEIC_BEGINS else "")  # which says what HEIC needs
-            return model.preparation(data)
-        except (Unreadable, PictureError) as problem:
-            return str(problem)
-
+    workers = workers or shared(PHOTOGRAPHS)
     vectors = np.zeros((len(pictures), model.features), dtype=np.float32)
     problems: dict[int, str] = {}
-    with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-        for start in range(0, len(pictures), TOGETHER):
-            part = dict(enumerate(pool.map(prepared, pictures[start : start + TOGETHER]), start))
-            problems |= {row: why for row, why in part.items() if isinstance(why, str)}
-            good = {row: pixels for row, pixels in part.items() if not isinstance(pixels, str)}
-            if good:
-                vectors[list(good)] = model.features_of(list(good.values()))
+    for start in range(0, len(pictures), TOGETHER):
+        part = dict(enumerate(workers.arrays(pictures[start : start + TOGETHER], model.preparation), start))
+        problems |= {row: str(why) for row, why in part.items() if isinstance(why, PictureError)}
+        good = {row: pixels for row, pixels in part.items() if not isinstance(pixels, PictureError)}
+        if good:
+            vectors[list(good)] = model.features_of(list(good.values()))
     return vectors, problems
 
 

@@ -4,7 +4,6 @@ No script and nothing from elsewhere: filters are radio buttons that style sheet
 captions are about is in the file once.
 """
 
-import io
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,7 +19,6 @@ from groundling.report.escape import escape
 from groundling.report.languages import language_name
 from groundling.report.sheet import thumbnail, words
 from groundling.search import walk
-from groundling.search.pictures import check
 from groundling.search.walk import Unreadable
 
 SIDE = 240  # pixels of a picture
@@ -101,11 +99,9 @@ class _Pictures:
 
     def _small(self, name: str) -> str:
         try:
-            data, _ = walk.read(self.root, name)
-            check(data, name)
+            return thumbnail(walk.read(self.root, name)[0], SIDE) or ""
         except (Unreadable, ValueError):
             return ""
-        return thumbnail(io.BytesIO(data), SIDE) or ""
 
 
 def _item(row: CheckedRow, pictures: _Pictures, languages: list[str]) -> str:

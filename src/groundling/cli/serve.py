@@ -92,7 +92,7 @@ def serve(
 
                 webbrowser.open(address)
 
-        server.run(make_app(service, access, name), taken, ready)
+        server.run(make_app(service, access, name), taken, ready, service.limits)
         service.close()
 
 

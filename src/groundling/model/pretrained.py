@@ -20,12 +20,13 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from groundling import hub
+from groundling.decoding.structure import PictureError
 from groundling.devices import pick_device
 from groundling.errors import UserError, did_you_mean
 from groundling.files import read_json
 from groundling.model.protocol import Model, Vectors
 from groundling.model.snapshot import WHAT, fingerprint, model_folder, read
-from groundling.vision.preprocessing import PictureError, Pixels, Upright
+from groundling.vision.preprocessing import Pixels, Upright
 
 # How many word pieces each kind was trained to read.
 CONTEXT = {"clip": 77, "siglip": 64, "chinese_clip": 52, "altclip": 77, "metaclip_2": 77}

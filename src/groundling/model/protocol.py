@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from groundling.decoding.structure import PictureError
 from groundling.errors import UserError
 from groundling.model.pictures import Picture, as_list, named_bytes
 from groundling.text.language_detection import detect_language
@@ -143,7 +144,8 @@ class Model(ABC):
     def preparation(self) -> Callable[[bytes], npt.NDArray[Any]]:
         """What makes of the bytes of a picture file the array that the model is given.
 
-        It can be pickled, needs no more than Pillow and NumPy, and raises `vision.preprocessing.PictureError`.
+        It is sent to a process of its own (see `decoding.workers`), where it needs no more than Pillow and NumPy, and
+        raises `decoding.structure.PictureError`.
         """
 
     @abstractmethod
@@ -168,15 +170,15 @@ class Model(ABC):
         return np.concatenate([work(self._prepared(given[start : start + PICTURES_AT_ONCE])) for start in starts])
 
     def _prepared(self, pictures: Sequence[Picture]) -> list[npt.NDArray[Any]]:
-        from groundling.vision.preprocessing import PictureError
+        """Files and bytes are decoded in processes of their own: nobody knows who made them."""
+        from groundling.decoding.workers import shared
 
+        names, files = zip(*(named_bytes(picture) for picture in pictures), strict=True)
         prepared = []
-        for picture in pictures:
-            name, data = named_bytes(picture)
-            try:
-                prepared.append(self.preparation(data))
-            except PictureError as error:
-                raise UserError(f"{name}: {error}") from None
+        for name, found in zip(names, shared().arrays(files, self.preparation), strict=True):
+            if isinstance(found, PictureError):
+                raise UserError(f"{name}: {found}")
+            prepared.append(found)
         return prepared
 
     # Both

@@ -1,11 +1,13 @@
 """The picture sheet: what the model finds, to look at. Words with the pictures found for them, and the other way."""
 
 import base64
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from groundling.decoding.structure import PictureError
+from groundling.decoding.thumbnail import Thumbnail
+from groundling.decoding.workers import shared
 from groundling.progress import bar
 from groundling.report.escape import escape
 from groundling.report.languages import direction, language_name
@@ -14,28 +16,17 @@ from groundling.report.numbers import rounded
 SIDE = 112  # pixels; shown at half to full size
 
 
-def thumbnail(path: Path | str | IO[bytes] | None, side: int = SIDE) -> str | None:
-    """A small copy of the picture as a data URI; None where the file is missing or is not a picture."""
-    if path is None:
+def thumbnail(picture: Path | str | bytes | None, side: int = SIDE) -> str | None:
+    """A small copy of a picture file, or of its bytes, as a data URI; None where there is none, or it is no picture."""
+    if picture is None:
         return None
-    from PIL import Image, ImageOps
-
     try:
-        with Image.open(path) as opened:
-            opened.draft("RGB", (2 * side, 2 * side))  # a large JPEG is decoded small, and fast
-            image = ImageOps.exif_transpose(opened)
-            clear = "A" in image.getbands() or "transparency" in image.info
-            image = image.convert("RGBA" if clear else "RGB")
-        image.thumbnail((side, side))
-        files = {}
-        for kind, options in (("webp", {"quality": 80, "method": 6}), ("png", {"optimize": True})):
-            buffer = io.BytesIO()
-            image.save(buffer, kind, **options)
-            files[kind] = buffer.getvalue()
-    except Exception:  # Pillow raises many kinds for damaged files; one bad picture must not cost the whole report
+        data = picture if isinstance(picture, bytes) else Path(picture).read_bytes()
+        small = shared().decode(data, Thumbnail(side, effort=6, or_png=True)).data
+    except (OSError, PictureError):  # one bad picture must not cost the whole report
         return None
-    kind = min(files, key=lambda name: len(files[name]))
-    return f"data:image/{kind};base64,{base64.b64encode(files[kind]).decode('ascii')}"
+    kind = "png" if small.startswith(b"\x89PNG") else "webp"
+    return f"data:image/{kind};base64,{base64.b64encode(small).decode('ascii')}"
 
 
 def words(text: object, language: object) -> str:

@@ -13,10 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from groundling.decoding.opening import PHOTOGRAPHS
+from groundling.decoding.structure import PictureError
+from groundling.decoding.workers import shared
 from groundling.errors import UserError
 from groundling.model import Model, Vectors, load
 from groundling.search import manifest as manifests
-from groundling.search import pictures, walk
+from groundling.search import walk
 from groundling.search.choice import Choice
 from groundling.search.entries import Entries
 from groundling.search.manifest import Manifest
@@ -172,8 +175,6 @@ class Index:
 
     def look(self, picture: str | Path | bytes) -> Vectors:
         """The vector of a picture."""
-        from groundling.vision.preprocessing import PictureError
-
         name = "the picture" if isinstance(picture, bytes) else str(picture)
         try:
             if isinstance(picture, bytes):
@@ -181,8 +182,7 @@ class Index:
             else:
                 path = Path(picture).expanduser().resolve()  # a file that the user names may be reached by a link
                 data = walk.read(path.parent, path.name)[0]
-            pictures.check(data, name)
-            prepared = self.model.preparation(data)
+            prepared = shared(PHOTOGRAPHS).array(data, self.model.preparation)
         except (walk.Unreadable, PictureError) as error:
             raise UserError(f"{name}: {error}") from None
         return np.asarray(self.model.encode_prepared([prepared])[0], dtype=np.float32)

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from groundling.decoding.opening import PHOTOGRAPHS
+from groundling.decoding.structure import PictureError
+from groundling.decoding.workers import shared
 from groundling.errors import UserError, did_you_mean
 from groundling.model import Model, Vectors, load
 from groundling.search import manifest as manifests
-from groundling.search import pictures
 from groundling.search.build import CAPTIONS_AT_ONCE, Build, Built, building
 from groundling.search.entries import facts_of
 from groundling.search.manifest import ModelFacts, StoreFacts
@@ -77,21 +79,20 @@ def index_pictures(
 
 
 def _encode_files(build: Build, root: Path, paths: Sequence[str]) -> None:
-    from groundling.vision.preprocessing import PictureError
-
     fresh = []
     for path in paths:
         try:
             data, now = read(root, path)
-            image = pictures.check(data, path)
-            sure = now if time.time_ns() - now.modified > RECENT else replace(now, modified=-1)
             digest = hashlib.sha256(data).hexdigest()
-            facts = facts_of(path, digest, size=sure.size, modified=sure.modified, taken=pictures.taken(image, now))
             known = build.vector_of(digest)
+            seen = shared(PHOTOGRAPHS).decode(data, build.model.preparation if known is None else None)
+            sure = now if time.time_ns() - now.modified > RECENT else replace(now, modified=-1)
+            taken = seen.taken or now.changed()
+            facts = facts_of(path, digest, size=sure.size, modified=sure.modified, taken=taken)
             if known is not None:
                 build.add(path, facts, known, encoded=False)
             else:
-                fresh.append((facts, build.model.preparation(data)))
+                fresh.append((facts, seen.array))
         except (Unreadable, PictureError) as error:
             build.skip(path, str(error))
     if not fresh:

@@ -1,8 +1,7 @@
 """The pictures found for a query, as one HTML page that needs nothing beside it."""
 
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
 from groundling.errors import UserError
 from groundling.report.document import document
@@ -27,11 +26,7 @@ def _tile(index: Index, one: FoundPicture) -> str:
     name = escape(one.path)
     inside = f'<span class="lost">{name}</span>'
     try:
-        data = index.read(one.path)  # with all limits; never through a link
-        with tempfile.NamedTemporaryFile(suffix=Path(one.path).suffix) as copy:
-            copy.write(data)
-            copy.flush()
-            small = thumbnail(copy.name, SIDE)
+        small = thumbnail(index.read(one.path), SIDE)  # with all limits; never through a link
         if small and index.root is not None:
             target = escape((index.root / one.path).as_uri())
             inside = f'<a href="{target}"><img src="{small}" alt="{name}" title="{name}"></a>'

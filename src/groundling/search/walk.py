@@ -7,7 +7,11 @@ something else in between.
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
+from io import BufferedReader
 from pathlib import Path, PurePosixPath
 
 from groundling.errors import UserError
@@ -27,6 +31,13 @@ class Facts:
 
     size: int
     modified: int  # nanoseconds
+
+    def changed(self) -> str:
+        """When the file was last changed, "2019-07-31T18:05:00"."""
+        try:
+            return datetime.fromtimestamp(self.modified // 10**9).isoformat()
+        except (OverflowError, ValueError, OSError):
+            return ""
 
 
 @dataclass
@@ -92,8 +103,9 @@ def _note(found: Walk, path: str, entry: "os.DirEntry[str]") -> None:
         found.pictures[path] = Facts(status.st_size, status.st_mtime_ns)
 
 
-def read(root: Path, path: str) -> tuple[bytes, Facts]:
-    """The bytes of a picture below `root`, and the facts of exactly these bytes. Raises Unreadable."""
+@contextmanager
+def opened(root: Path, path: str) -> Iterator[tuple[BufferedReader, Facts]]:
+    """A picture below `root`, to read, and the facts of exactly this file. Raises Unreadable."""
     if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
         raise Unreadable("not a path below the folder")
     try:
@@ -102,17 +114,30 @@ def read(root: Path, path: str) -> tuple[bytes, Facts]:
         # Not blocking: a pipe that took the file's place must not hold us up.
         handle = os.open(root / path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(handle, "rb") as file:
-            before = os.fstat(handle)
-            if not stat.S_ISREG(before.st_mode):
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
                 raise Unreadable("not a regular file")
-            if before.st_size > LARGEST:
+            if status.st_size > LARGEST:
                 raise Unreadable(f"larger than {LARGEST // 2**20} MB")
-            data = file.read(LARGEST + 1)
-            after = os.fstat(handle)
+            yield file, Facts(status.st_size, status.st_mtime_ns)
     except OSError as error:
         raise Unreadable(error.strerror or str(error)) from None
-    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns) or len(data) != after.st_size:
+
+
+def unchanged(file: BufferedReader, facts: Facts) -> None:
+    """Raises Unreadable where an open file is not what it was."""
+    status = os.fstat(file.fileno())
+    if (status.st_size, status.st_mtime_ns) != (facts.size, facts.modified):
         raise Unreadable("changed while it was being read")
+
+
+def read(root: Path, path: str) -> tuple[bytes, Facts]:
+    """The bytes of a picture below `root`, and the facts of exactly these bytes. Raises Unreadable."""
+    with opened(root, path) as (file, facts):
+        data = file.read(LARGEST + 1)
+        unchanged(file, facts)
+        if len(data) != facts.size:
+            raise Unreadable("changed while it was being read")
     if not data:
         raise Unreadable("the file is empty")
-    return data, Facts(after.st_size, after.st_mtime_ns)
+    return data, facts

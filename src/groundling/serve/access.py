@@ -26,6 +26,7 @@ COOKIE = "groundling-session"
 SHORTEST_TOKEN = 16
 OPEN = re.compile(r"/(health|session|page/.*)?")  # what needs no token: the page that asks for it
 SAFE = ("GET", "HEAD", "OPTIONS")
+CLOSE = {"Connection": "close"}
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,10 @@ class Access:
                 MISDIRECTED,
                 f'this server does not go by the name "{_name_of(host)[:100]}"; start it with --allow-host to add one',
             )
+        if b"content-length" in headers and b"transfer-encoding" in headers:  # whoever reads the other one is misled
+            raise Problem(400, "give the length of the body once: Content-Length or Transfer-Encoding", CLOSE)
         origin = headers.get(b"origin")
-        if scope["method"] not in SAFE and origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        if scope["method"] not in SAFE and origin is not None and _site_of(origin) != host.lower():
             raise Problem(403, "this request comes from a page of another site")
         if self.token is None or OPEN.fullmatch(scope["path"]) or self._let_in(headers):
             return
@@ -113,6 +116,14 @@ def _name_of(host: str) -> str:
     """ "Localhost:8000" → "localhost", "[::1]:8000" → "[::1]"."""
     name = host if host.endswith("]") else host.rsplit(":", 1)[0] if ":" in host else host
     return name.lower().rstrip(".")
+
+
+def _site_of(origin: str) -> str | None:
+    """The host that an Origin names; None for what is no address."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None
 
 
 def _same(given: str, wanted: str) -> bool:

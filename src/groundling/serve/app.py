@@ -14,6 +14,7 @@ from groundling.search.choice import Choice
 from groundling.serve import metrics as watching
 from groundling.serve import problems, shapes
 from groundling.serve.access import COOKIE, Access, Gate
+from groundling.serve.file_stream import FileStream
 from groundling.serve.guard import Guard, Head
 from groundling.serve.limits import LARGEST_SIDE, LONGEST_FOLDER, LONGEST_QUERY, MOST_RESULTS, SMALLEST_SIDE
 from groundling.serve.page_files import START, page_files
@@ -21,7 +22,7 @@ from groundling.serve.pictures import MEDIA_TYPES
 from groundling.serve.problems import Problem
 from groundling.serve.service import Hits, Service
 from groundling.serve.uploads import MEDIA_TYPES as ACCEPTED
-from groundling.serve.uploads import body_of, picture_of
+from groundling.serve.uploads import body_of
 
 DATE = r"^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$"
 CODE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
@@ -59,7 +60,7 @@ TOKEN_BODY: dict[str, Any] = {
     }
 }
 PICTURE_ANSWER: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The picture.", "content": dict.fromkeys((*MEDIA_TYPES.values(),), _BYTES)},
+    200: {"description": "The picture.", "content": dict.fromkeys(MEDIA_TYPES, _BYTES)},
     304: {"description": "The same as the one that the browser has."},
 }
 
@@ -90,7 +91,7 @@ def make_app(service: Service, access: Access | None = None, name: str = "ground
 
 
 def _questions(app: FastAPI, service: Service) -> None:
-    index, limits = service.index, service.limits
+    index, uploads = service.index, service.uploads
 
     def pictures(hits: Hits) -> list[shapes.FoundPicture]:
         value = index.entries.value
@@ -107,14 +108,15 @@ def _questions(app: FastAPI, service: Service) -> None:
             found.append(shapes.FoundCaption(text=text, language=code, direction=direction, score=round(score, 6)))
         return shapes.Captions(captions=found)
 
-    async def judged(picture: bytes, text: str, language: str | None) -> shapes.Checked:
-        said = await service.check(picture, text, language)
+    async def judged(picture: bytes, text: str, language: str | None, request: Request) -> shapes.Checked:
+        said = await service.check(picture, text, language, client_of(request))
         rounded = {label: round(share, 6) for label, share in said.probabilities.items()}
         about = shapes.query_language(said.language, text, said.detected)
         return shapes.Checked(verdict=said.label, probabilities=rounded, language=about)
 
-    async def sent(request: Request) -> bytes:
-        return await picture_of(request, limits.body, limits.pixels)
+    async def looked(request: Request) -> Vectors:
+        async with uploads.picture_of(request) as sent:
+            return await service.look(sent, client_of(request))
 
     @app.get("/search")
     async def search(
@@ -141,7 +143,7 @@ def _questions(app: FastAPI, service: Service) -> None:
     @app.post("/similar", openapi_extra=PICTURE_BODY)
     async def similar_to_sent(request: Request, k: K = 24) -> shapes.Found:
         """Pictures that are like the one whose bytes are sent."""
-        return shapes.Found(results=pictures(await service.find(await service.look(await sent(request)), k)))
+        return shapes.Found(results=pictures(await service.find(await looked(request), k)))
 
     @app.get("/captions")
     async def captions(id: Id, k: K = 24) -> shapes.Captions:
@@ -152,20 +154,21 @@ def _questions(app: FastAPI, service: Service) -> None:
     async def captions_of_sent(request: Request, k: K = 24) -> shapes.Captions:
         """Captions that describe the picture whose bytes are sent."""
         service.has_captions()
-        return await told(await service.look(await sent(request)), k)
+        return await told(await looked(request), k)
 
     @app.get("/check")
-    async def check(id: Id, text: Sentence, language: Code = None) -> shapes.Checked:
+    async def check(request: Request, id: Id, text: Sentence, language: Code = None) -> shapes.Checked:
         """Whether a sentence is true of a picture of the index."""
         service.can_check()
         service.known(id)
-        return await judged(await service.by_hand(service.pictures.read, id), text, language)
+        return await judged(await service.by_hand(service.pictures.read, id), text, language, request)
 
     @app.post("/check", openapi_extra=PICTURE_BODY)
     async def check_sent(request: Request, text: Sentence, language: Code = None) -> shapes.Checked:
         """Whether a sentence is true of the picture whose bytes are sent."""
         service.can_check()
-        return await judged(await sent(request), text, language)
+        async with uploads.picture_of(request) as sent:
+            return await judged(sent, text, language, request)
 
 
 def _pictures(app: FastAPI, service: Service) -> None:
@@ -186,8 +189,15 @@ def _pictures(app: FastAPI, service: Service) -> None:
         headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
         if headers["ETag"] in request.headers.get("if-none-match", "") and await service.by_hand(shown.unchanged, id):
             return Response(status_code=304, headers=headers)
-        found = await (service.by_hand(shown.whole, id) if size is None else service.by_hand(shown.small, id, size))
+        if size is None:
+            return await FileStream.of(service, id, headers)
+        found = await service.small(id, size, client_of(request))
         return Response(found.data, headers=headers, media_type=found.media_type)
+
+
+def client_of(request: Request) -> str:
+    """Whose turn it is, where turns are taken."""
+    return request.client.host if request.client else ""
 
 
 def _around(app: FastAPI, service: Service, access: Access, name: str) -> None:

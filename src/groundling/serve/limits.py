@@ -14,8 +14,13 @@ class Limits:
 
     Attributes:
         body: bytes of a picture that is sent, counted as they come in.
+        bodies: bytes of all pictures that are being sent or looked at.
         pixels: of a picture that is sent; known from its head, before anything is decoded.
+        decoding: seconds of computing for one picture, in a process of its own.
         seconds: until a response begins, the time to send the picture included.
+        stall: seconds that somebody may take to receive some more of a response.
+        headers: seconds that somebody may take to send the head of a request.
+        connections: that are open together.
         concurrent: requests that are worked on together.
         queue: questions that wait for the model.
         thumbnails: bytes of small copies kept in memory.
@@ -23,8 +28,13 @@ class Limits:
     """
 
     body: int = 10 * 2**20
+    bodies: int = 200 * 2**20
     pixels: int = 50_000_000
+    decoding: int = 3
     seconds: float = 15.0
+    stall: float = 20.0
+    headers: float = 10.0
+    connections: int = 1024
     concurrent: int = 256
     queue: int = 256
     thumbnails: int = 64 * 2**20

@@ -5,31 +5,26 @@ link, with the same content.
 """
 
 import hashlib
-import io
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import PurePosixPath
 from threading import Lock
 
 from cachetools import LRUCache
-from PIL import Image, ImageOps
 
+from groundling.decoding.opening import HEIC_BEGINS
 from groundling.errors import UserError
 from groundling.search import Index, walk
-from groundling.search import pictures as formats
 from groundling.serve.problems import Problem
 
-# What a browser is told a file is. Whatever is not here is given out as bytes to save, never to show.
-MEDIA_TYPES = {
-    "JPEG": "image/jpeg",
-    "PNG": "image/png",
-    "WEBP": "image/webp",
-    "GIF": "image/gif",
-    "HEIF": "image/heic",
-}
+BEGINS = {b"\xff\xd8\xff": "image/jpeg", b"\x89PNG\r\n\x1a\n": "image/png", b"GIF8": "image/gif"}
+MEDIA_TYPES = ("image/jpeg", "image/png", "image/webp", "image/gif", "image/heic")
+UNKNOWN = "application/octet-stream"
 SMALL = "image/webp"
-QUALITY, EFFORT = 80, 2  # of small copies: made while somebody waits
 REMEMBERED = 100_000  # files known to be unchanged
 
 
@@ -72,40 +67,43 @@ class Pictures:
 
     def read(self, row: int) -> bytes:
         """The file of a row, if it is still what was indexed."""
+        with self.opened(row) as (file, _):
+            return file.read()
+
+    @contextmanager
+    def opened(self, row: int) -> Iterator[tuple[BufferedReader, int]]:
+        """The same, to be read bit by bit, and its size; compared with what was indexed where it has been touched."""
         name = self.index.entries.value("name", row)
         try:
-            data, facts = walk.read(self.root, name)
+            with walk.opened(self.root, name) as (file, facts):
+                with self._lock:
+                    compared = self._same.get(row)
+                if compared != facts:
+                    digest = hashlib.file_digest(file, "sha256").hexdigest()
+                    walk.unchanged(file, facts)
+                    if digest != self.index.entries.value("digest", row):
+                        raise walk.Unreadable("it has changed since it was indexed")
+                    file.seek(0)
+                    with self._lock:
+                        self._same[row] = facts
+                yield file, facts.size
         except walk.Unreadable as error:
-            self._forget(row)
+            with self._lock:
+                self._same.pop(row, None)
             raise _gone(name, str(error)) from None
-        if hashlib.sha256(data).hexdigest() != self.index.entries.value("digest", row):
-            self._forget(row)
-            raise _gone(name, "it has changed since it was indexed")
-        with self._lock:
-            self._same[row] = facts
-        return data
 
-    def _forget(self, row: int) -> None:
+    def kept(self, row: int, size: int) -> Shown | None:
+        """A small copy that was made before, of the file as it is now."""
         with self._lock:
-            self._same.pop(row, None)
+            copy = self._copies.get((row, size))
+        return copy.shown if copy is not None and copy.facts == self._facts(row) else None
 
-    def whole(self, row: int) -> Shown:
-        data = self.read(row)
-        with formats.check(data, "") as image:
-            kind = MEDIA_TYPES.get(image.format or "", "application/octet-stream")
-        return Shown(data, kind, self.tag(row, None))
-
-    def small(self, row: int, size: int) -> Shown:
-        """A copy whose longer side has at most `size` pixels, upright, without what a camera noted."""
-        with self._lock:
-            kept = self._copies.get((row, size))
-        if kept is not None and kept.facts == self._facts(row):
-            return kept.shown
-        data = self.read(row)
-        shown = Shown(_shrunk(data, size), SMALL, self.tag(row, size))
+    def keep(self, row: int, size: int, data: bytes) -> Shown:
+        """A small copy of the file that was read last."""
+        shown = Shown(data, SMALL, self.tag(row, size))
         with self._lock:
             facts = self._same.get(row)
-            if facts is not None and len(shown.data) <= self._copies.maxsize:
+            if facts is not None and len(data) <= self._copies.maxsize:
                 self._copies[row, size] = _Copy(facts, shown)
         return shown
 
@@ -125,16 +123,10 @@ def _gone(name: str, why: str) -> Problem:
     return Problem(410, f"{name}: {why}; `groundling index --update` brings the index up to date")
 
 
-def _shrunk(data: bytes, size: int) -> bytes:
-    try:
-        with formats.check(data, "") as opened:
-            opened.draft("RGB", (2 * size, 2 * size))  # a large photograph is decoded small, and fast
-            image = ImageOps.exif_transpose(opened)
-            clear = "A" in image.getbands() or "transparency" in image.info
-            image = image.convert("RGBA" if clear else "RGB")
-            image.thumbnail((size, size), Image.Resampling.BICUBIC)
-        buffer = io.BytesIO()
-        image.save(buffer, "WEBP", quality=QUALITY, method=EFFORT, exif=b"")
-    except Exception as error:  # decoders raise whatever a damaged file leads them into
-        raise Problem(410, f"this picture cannot be decoded ({error or type(error).__name__})") from None
-    return buffer.getvalue()
+def media_type(head: bytes) -> str:
+    """What a browser is told a file is, by its first bytes; whatever is not a picture is to be saved, never shown."""
+    if head[:4] == b"RIFF":
+        return "image/webp" if head[8:12] == b"WEBP" else UNKNOWN
+    if head[4:12] in HEIC_BEGINS:
+        return "image/heic"
+    return next((kind for begin, kind in BEGINS.items() if head.startswith(begin)), UNKNOWN)

@@ -56,8 +56,8 @@ class Problem(Exception):
         return Response(body, self.status, headers=headers, media_type=MEDIA_TYPE)
 
 
-def busy(what: str) -> Problem:
-    return Problem(503, f"{what}; try again in a moment", {"Retry-After": "1"})
+def busy(what: str, headers: Mapping[str, str] | None = None) -> Problem:
+    return Problem(503, f"{what}; try again in a moment", {"Retry-After": "1", **(headers or {})})
 
 
 def install(app: FastAPI) -> None:

@@ -12,6 +12,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from groundling.errors import UserError
+from groundling.serve.connection import limited
+from groundling.serve.limits import Limits
 
 PATIENCE = 20  # seconds that requests in flight get after the signal to stop
 
@@ -62,10 +64,17 @@ def address_of(taken: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-def run(app: FastAPI, taken: socket.socket, ready: Callable[[], None] = lambda: None, **options: Any) -> None:
+def run(
+    app: FastAPI,
+    taken: socket.socket,
+    ready: Callable[[], None] = lambda: None,
+    limits: Limits | None = None,
+    **options: Any,
+) -> None:
     """Until SIGTERM or control-C; requests in flight are answered, then it returns. A second control-C is final."""
     config = uvicorn.Config(
         app,
+        http=limited(limits or Limits()),
         log_level="error",
         access_log=False,  # what people look for is their own business
         server_header=False,

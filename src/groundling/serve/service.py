@@ -1,7 +1,7 @@
 """Where questions are answered: models and indexes in threads of their own, behind queues.
 
-Words and pictures are encoded, and vectors searched for, a batch at a time. What is slow in other ways (files,
-decoding, small copies) has threads beside them, so that nobody who looks for a word waits for another's picture.
+Words and pictures are encoded, and vectors searched for, a batch at a time. Files are read in threads beside them, and
+pictures decoded in processes of their own, so that nobody who looks for a word waits for another's picture.
 """
 
 import asyncio
@@ -17,6 +17,10 @@ from cachetools import LRUCache
 
 from groundling.checking.checker import Checker, Prediction, prediction
 from groundling.checking.problem import NotChecked
+from groundling.decoding.opening import PHOTOGRAPHS
+from groundling.decoding.structure import PictureError, TooManyPixels
+from groundling.decoding.thumbnail import Thumbnail
+from groundling.decoding.workers import Decoded, DecodeLimits, LargePicture, Work, Workers
 from groundling.errors import UserError
 from groundling.model.protocol import Vectors
 from groundling.search import Index
@@ -25,15 +29,17 @@ from groundling.search.faiss_store import faiss_module
 from groundling.serve.batching import Batcher, Full
 from groundling.serve.limits import Limits
 from groundling.serve.metrics import Metrics
-from groundling.serve.pictures import Pictures
+from groundling.serve.pictures import Pictures, Shown
 from groundling.serve.problems import Problem, busy
+from groundling.serve.turns import Turns
+from groundling.serve.uploads import Uploads
 from groundling.text.language_detection import checked_language, detect_language
-from groundling.vision.preprocessing import PictureError
 
 Result = TypeVar("Result")
 Hits = list[tuple[int, float]]  # row and score, the best first
 WORTH_A_PRODUCT = 4  # queries
-LARGE = 2**24  # numbers in an index that one core reads in some milliseconds
+LARGE = 16_000_000  # pixels of a picture that others should not wait for
+MANY = 2**24  # numbers in an index that one core reads in some milliseconds
 
 
 @dataclass(frozen=True)
@@ -67,17 +73,24 @@ class Service:
     ) -> None:
         self.index, self.captions, self.checker = index, captions, checker
         self.limits, self.metrics = limits or Limits(), metrics or Metrics()
-        self.pictures = Pictures(index, self.limits.thumbnails)
+        cores = os.cpu_count() or 2
+        limits = self.limits
+        allowed = DecodeLimits(PHOTOGRAPHS, limits.pixels, LARGE, limits.decoding, limits.seconds)
+        self.workers = Workers(allowed, max(1, cores - 1))  # a core is left for words
+        self.uploads = Uploads(limits)
+        self.pictures = Pictures(index, limits.thumbnails)
         _fits(index, captions)
         self.model = index.model
         self.model.load_picture_side()
         self._queries: LRUCache[tuple[str, str], Words] = LRUCache(self.limits.queries)
-        cores = os.cpu_count() or 2
         self._hands = ThreadPoolExecutor(cores, thread_name_prefix="hands")
         # The text encoder of a run is small: cores that share its work would mostly wait for each other.
         words = worker("words", 1 if self.model.kind == "run" else cores)
         pictures, search, self._judging = worker("pictures", cores), worker("search", cores), worker("judge", cores)
-        self._pools = [words, pictures, search, self._judging]
+        usual, large = self.workers.count, 1
+        self._usual, self._large = Turns(usual), Turns(large)
+        self._decoding = ThreadPoolExecutor(usual + large, thread_name_prefix="decoding")
+        self._pools = [words, pictures, search, self._judging, self._decoding]
         self._words: Batcher[tuple[str, str], Words] = self._batcher("words", self.understand, words)
         self._seen: Batcher[Any, Vectors] = self._batcher("pictures", self._look, pictures)
         self._search: Batcher[Wanted, Hits] = self._batcher("search", lambda some: nearest(index, some), search, 0)
@@ -97,7 +110,8 @@ class Service:
         return made
 
     def close(self) -> None:
-        """What is being worked on is finished; what waits is dropped."""
+        """What is being worked on is finished, but for pictures; what waits is dropped."""
+        self.workers.close()
         for pool in (*self._pools, self._hands):
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -120,13 +134,36 @@ class Service:
             self._queries[key] = kept
         return kept
 
-    async def look(self, data: bytes) -> Vectors:
-        """The vector of a picture that was sent."""
+    async def look(self, data: bytes, who: str) -> Vectors:
+        """The vector of a picture that was sent by `who`."""
+        decoded = await self.decode(data, self.model.preparation, who)
+        return await self._ask(self._seen, decoded.array)
+
+    async def decode(self, data: bytes, work: Work, who: str) -> Decoded:
+        """A picture, decoded in a process of its own; those who ask take turns, and large ones have their own."""
         try:
-            prepared = await self.by_hand(self.model.preparation, data)
+            try:
+                async with self._usual.turn(who):
+                    return await self._in(self._decoding, lambda: self.workers.decode_usual(data, work))
+            except LargePicture:
+                async with self._large.turn(who):
+                    return await self._in(self._decoding, lambda: self.workers.decode_large(data, work))
+        except TooManyPixels as error:
+            raise Problem(413, f"the picture {error}") from None
         except PictureError as error:
             raise Problem(422, f"the picture: {error}") from None
-        return await self._ask(self._seen, prepared)
+
+    async def small(self, row: int, size: int, who: str) -> Shown:
+        """A small copy of a picture of the index."""
+        found = await self.by_hand(self.pictures.kept, row, size)
+        if found is None:
+            data = await self.by_hand(self.pictures.read, row)
+            try:
+                decoded = await self.decode(data, Thumbnail(size), who)
+            except Problem as problem:
+                raise Problem(410, problem.detail) from None
+            found = self.pictures.keep(row, size, decoded.data)
+        return found
 
     async def find(self, vector: Vectors, k: int, choice: Choice | None = None) -> Hits:
         return await self._ask(self._search, Wanted(vector, k, choice))
@@ -136,10 +173,20 @@ class Service:
         self.has_captions()
         return await self._ask(self._told, Wanted(vector, k, None))
 
-    async def check(self, picture: bytes, text: str, language: str | None) -> Prediction:
-        """Whether a sentence is true of a picture, given by its bytes."""
+    async def check(self, picture: bytes, text: str, language: str | None, who: str) -> Prediction:
+        """Whether a sentence is true of a picture, given by its bytes; 422 where the language is not the model's."""
         checker = self.can_check()
-        return await self._in(self._judging, lambda: judge(checker, picture, text, language))
+        try:
+            code, detected = checker.language(text, language)
+        except NotChecked as problem:
+            raise Problem(422, str(problem)) from None
+        decoded = await self.decode(picture, checker.model.preparation, who)
+
+        def judge() -> Prediction:
+            features = checker.model.features_of([decoded.array])
+            return prediction(checker.model.judge_features([text], features, [code])[0], code, detected)
+
+        return await self._in(self._judging, judge)
 
     async def vector_of(self, row: int) -> Vectors:
         """The vector of a picture of the index."""
@@ -224,7 +271,7 @@ def _share(index: Index, questions: int) -> None:
     Cores that share a search wait for each other, and while others want them, that takes longer than the search.
     """
     if index.manifest.store.name == "faiss":
-        large = len(index) * index.manifest.model.dimensions > LARGE
+        large = len(index) * index.manifest.model.dimensions > MANY
         faiss_module().omp_set_num_threads((os.cpu_count() or 1) if questions == 1 and large else 1)
 
 
@@ -232,18 +279,6 @@ def _search_together(index: Index) -> None:
     """Few queries at once are worth a matrix product, which FAISS by itself begins with hundreds: 32 take a seventh."""
     settings, numbers = faiss_module().cvar, WORTH_A_PRODUCT * index.manifest.model.dimensions
     settings.distance_compute_blas_threshold = min(settings.distance_compute_blas_threshold, numbers)
-
-
-def judge(checker: Checker, picture: bytes, text: str, language: str | None) -> Prediction:
-    """What a model says of one sentence; 422 where it does not know the language, or the picture cannot be decoded."""
-    try:
-        code, detected = checker.language(text, language)
-    except NotChecked as problem:
-        raise Problem(422, str(problem)) from None
-    features, problems = checker.features([picture])
-    if problems:
-        raise Problem(422, f"the picture: {problems[0]}")
-    return prediction(checker.model.judge_features([text], features, [code])[0], code, detected)
 
 
 def _fits(index: Index, captions: Index | None) -> None:

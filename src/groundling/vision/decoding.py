@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+from groundling.decoding.structure import PictureError
+from groundling.decoding.workers import shared
 from groundling.errors import UserError
 from groundling.progress import bar
-from groundling.vision.preprocessing import PictureError, Pixels
+from groundling.vision.preprocessing import Pixels
 from groundling.vision.shards import content_key
 
 Item = TypeVar("Item")
@@ -49,14 +51,17 @@ def decoded(
     pool: ThreadPoolExecutor,
     limit: int,
 ) -> Iterator[tuple[bytes, Pixels]]:
-    """Each picture to be decoded, once; those that cannot be go to `failed` instead. At most `limit` wait."""
+    """Each picture to be decoded, once; those that cannot be go to `failed` instead. At most `limit` wait.
+
+    `decode` is called in processes of their own (see `decoding.workers`).
+    """
 
     def read(key: bytes) -> Pixels | str:
         try:
             data = paths[todo[key][0]].read_bytes()
             if content_key(data) != key:
                 return "changed while it was being read"
-            return decode(data)
+            return shared().array(data, decode)
         except PictureError as error:
             return str(error)
         except OSError as error:

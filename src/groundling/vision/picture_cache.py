@@ -11,19 +11,20 @@ last, so that where it is the first is whole.
 """
 
 import hashlib
-import io
 import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageOps
+from PIL import Image
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from groundling.decoding.opening import opened
 from groundling.files import atomic_path, cache_folder
 from groundling.progress import bar
 from groundling.vision.decoding import (
@@ -34,7 +35,7 @@ from groundling.vision.decoding import (
     rows_by_content,
     writable,
 )
-from groundling.vision.preprocessing import PictureError, Pixels, on_white
+from groundling.vision.preprocessing import Pixels, on_white
 
 VERSION = 1  # raise it when the same settings give other pixels: what is cached is then not found any more
 SHARD = 2**27  # bytes of pixels in a file, about 350 photographs of 300 × 400
@@ -81,19 +82,14 @@ class Pictures:
 
 def decode_small(data: bytes, side: int) -> Pixels:
     """The picture in a file's bytes, [height, width, 3], its short side `side` pixels long; never made larger."""
-    try:
-        with Image.open(io.BytesIO(data)) as image:
-            image.draft(None, (2 * side, 2 * side))  # a JPEG much too large is decoded at a half, quarter or eighth
-            whole = on_white(ImageOps.exif_transpose(image))
-            short = min(whole.size)
-            width, height = (min(length, LONGEST * short) for length in whole.size)
-            left, top = (whole.width - width) / 2, (whole.height - height) / 2
-            scale = min(1.0, side / short)
-            size = max(1, round(width * scale)), max(1, round(height * scale))
-            box = (left, top, left + width, top + height)
-            return np.asarray(whole.resize(size, Image.Resampling.BICUBIC, box=box))
-    except Exception as error:  # decoders raise whatever a damaged file leads them into
-        raise PictureError(f"not a readable picture ({str(error) or type(error).__name__})") from error
+    with opened(data, 2 * side, on_white) as whole:
+        short = min(whole.size)
+        width, height = (min(length, LONGEST * short) for length in whole.size)
+        left, top = (whole.width - width) / 2, (whole.height - height) / 2
+        scale = min(1.0, side / short)
+        size = max(1, round(width * scale)), max(1, round(height * scale))
+        box = (left, top, left + width, top + height)
+        return np.asarray(whole.resize(size, Image.Resampling.BICUBIC, box=box))
 
 
 def pictures_folder(side: int, folder: Path | None = None) -> Path:
@@ -122,7 +118,7 @@ def decode_pictures(
         found = _Found(len(paths))
         todo = found.fill(rows, place)
         with bar("Pictures", total=len(paths), done=len(paths) - len(todo)) as progress, _Shard(place) as shard:
-            wanted = decoded(paths, todo, lambda data: decode_small(data, side), failed, pool, limit=4 * threads)
+            wanted = decoded(paths, todo, partial(decode_small, side=side), failed, pool, limit=4 * threads)
             for key, pixels in wanted:
                 shard.add(key, pixels)
                 progress.advance(1)

@@ -6,10 +6,8 @@ their mirror images ("ten crops"). Colours are normalised by the backbone, which
 """
 
 import hashlib
-import io
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Literal
 
@@ -17,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps
 
+from groundling.decoding.opening import opened
 from groundling.errors import UserError
 
 Pixels = npt.NDArray[np.uint8]
@@ -24,10 +23,6 @@ Pixels = npt.NDArray[np.uint8]
 CROP = 0.875  # the share of the short side that is kept when `resize` is not given: 224 of 256, 260 of 297
 
 VIEW_AREA = (0.3, 1.0)  # of a random view, as a share of the picture
-
-
-class PictureError(Exception):
-    """The bytes are not a picture that can be decoded whole; the message says why, without the file's name."""
 
 
 @dataclass(frozen=True)
@@ -86,8 +81,7 @@ class Preprocessing:
 
         Raises PictureError where it is damaged.
         """
-        with opened(data, 2 * self.resize) as image:
-            whole = on_white(image)
+        with opened(data, 2 * self.resize, on_white) as whole:
             cut = self._squares(whole) if self.views == 1 else self._views(whole, data)
             squares = [np.asarray(square) for square in cut]
             return np.stack(squares) if len(squares) > 1 else squares[0]
@@ -146,23 +140,8 @@ class Upright:
 
     def __call__(self, data: bytes) -> Pixels:
         """[height, width, 3]. Raises PictureError where the picture is damaged."""
-        with opened(data, self.side) as image:
-            return np.asarray(on_white(image))
-
-
-@contextmanager
-def opened(data: bytes, side: int) -> Iterator[Image.Image]:
-    """The picture in a file's bytes, turned as the camera was held; what fails with it is a PictureError.
-
-    A photograph much too large is decoded at a half, quarter or eighth, with no side below `side`.
-    """
-    try:
-        with Image.open(io.BytesIO(data)) as image:
-            image.draft(None, (side, side))
-            yield ImageOps.exif_transpose(image)
-    except Exception as error:  # decoders raise whatever a damaged file leads them into
-        reason = str(error).replace("<_io.BytesIO object", "the bytes").split(" at 0x")[0]
-        raise PictureError(f"not a readable picture ({reason or type(error).__name__})") from error
+        with opened(data, self.side, on_white) as image:
+            return np.asarray(image)
 
 
 def on_white(image: Image.Image) -> Image.Image:

@@ -1,15 +1,15 @@
 """Whether the pictures a table names are there and can be read."""
 
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from PIL import Image
-
 from groundling.corpus.formats.checks import BadRow, short
+from groundling.decoding.structure import PictureError
+from groundling.decoding.thumbnail import load_whole
+from groundling.decoding.workers import Workers, shared
 from groundling.errors import did_you_mean
 from groundling.progress import bar
 
@@ -59,31 +59,27 @@ def picture_files(root: Path) -> Iterator[str]:
 
 
 def unreadable(root: Path, names: Sequence[str]) -> dict[str, str]:
-    """Pictures that do not decode to their last pixel, and why; threads, as Pillow decodes outside Python's lock."""
+    """Pictures that do not decode to their last pixel, and why."""
     bad: dict[str, str] = {}
-    workers = min(8, os.cpu_count() or 1)
-    with (
-        warnings.catch_warnings(),
-        ThreadPoolExecutor(workers) as pool,
-        bar("Checking pictures", len(names)) as progress,
-    ):
-        # Pillow warns of very large pictures, which are fine, and still refuses twice as large ones, which are not.
-        warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-        for name, reason in zip(names, pool.map(lambda name: _failure(root / name), names), strict=True):
+    workers = shared()
+    with ThreadPoolExecutor(workers.count) as pool, bar("Checking pictures", len(names)) as progress:
+        for name, reason in zip(names, pool.map(lambda name: _failure(workers, root / name), names), strict=True):
             if reason:
                 bad[name] = reason
             progress.advance()
     return bad
 
 
-def _failure(path: Path) -> str:
+def _failure(workers: Workers, path: Path) -> str:
     try:
-        with Image.open(path) as picture:
-            picture.load()
-    except Image.UnidentifiedImageError:
-        return "not a picture" if path.stat().st_size else "the file is empty"
-    except Exception as error:  # damaged files make decoders raise almost anything; each means "cannot be read"
-        return str(error) or type(error).__name__
+        data = path.read_bytes()
+        if not data:
+            return "the file is empty"
+        workers.decode(data, load_whole)
+    except PictureError as error:
+        return str(error)
+    except OSError as error:
+        return error.strerror or str(error)
     return ""
 
 

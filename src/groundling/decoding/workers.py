@@ -1,0 +1,249 @@
+"""Pictures decoded in processes of their own, which are limited, and ended and replaced when they go beyond.
+
+Nobody knows what a decoder does with bytes that somebody made to harm it: hours of work, gigabytes, a crash. In a
+process of its own it costs some seconds, and the next picture gets a new one. Texts and models are never in reach.
+"""
+
+import atexit
+import contextlib
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import Pipe
+from queue import LifoQueue
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from groundling.decoding.opening import MOST_PIXELS, PICTURES
+from groundling.decoding.structure import PictureError, TooManyPixels
+from groundling.decoding.worker_process import DONE, LARGE, TOO_LARGE, Order
+
+Work = Callable[[bytes], Any]  # bytes of a file → array or bytes; it can be pickled, and raises PictureError
+PASSED = ("PATH", "LD_LIBRARY_PATH", "LANG", "SYSTEMROOT")  # of the environment
+TYPES = ("|u1", "<f4", "<f8")  # of arrays that come back
+
+
+@dataclass(frozen=True)
+class DecodeLimits:
+    """What one picture may cost.
+
+    Attributes:
+        formats: those that are decoded.
+        pixels: the most of a picture.
+        large: pixels from which a picture is decoded in a process of its own, one at a time.
+        seconds: of computing.
+        patience: seconds until an answer; more than the above where processes wait for each other.
+        memory: bytes of address space of a process, of which it has 0.1 billion to begin with.
+    """
+
+    formats: tuple[str, ...] = PICTURES
+    pixels: int = MOST_PIXELS
+    large: int = 25_000_000
+    seconds: int = 10
+    patience: float = 60.0
+    memory: int = 2 * 2**30
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A picture, decoded.
+
+    Attributes:
+        format: Pillow's name for it; a JPEG with a further picture in it is "MPO".
+        size: width and height in the file.
+        taken: when, as the camera says; "" where it says nothing.
+        array, data: what was made of it, whichever that is.
+    """
+
+    format: str
+    size: tuple[int, int]
+    taken: str
+    array: npt.NDArray[Any]
+    data: bytes
+
+
+class LargePicture(PictureError):
+    """A picture that is decoded in the process for large ones."""
+
+
+class Workers:
+    """Up to `count` processes, and one more for large pictures; each is started when it is needed.
+
+    Several threads may ask. Who asks for a picture of usual size never waits for somebody's large one.
+    """
+
+    def __init__(self, limits: DecodeLimits | None = None, count: int | None = None) -> None:
+        self.limits, self.count = limits or DecodeLimits(), count or os.cpu_count() or 1
+        self._usual, self._large = _Lane(self.count), _Lane(1)
+
+    def decode(self, data: bytes, work: Work | None = None) -> Decoded:
+        """What a picture is, and what `work` makes of its bytes. Raises PictureError."""
+        try:
+            return self.decode_usual(data, work)
+        except LargePicture:
+            return self.decode_large(data, work)
+
+    def decode_usual(self, data: bytes, work: Work | None = None) -> Decoded:
+        """The same, but raises LargePicture for one that would keep others waiting."""
+        return self._usual.decode(self.limits, self.limits.large, data, work)
+
+    def decode_large(self, data: bytes, work: Work | None = None) -> Decoded:
+        """One large picture at a time, so that two never need their memory together."""
+        return self._large.decode(self.limits, self.limits.pixels, data, work)
+
+    def array(self, data: bytes, work: Work) -> npt.NDArray[Any]:
+        """The array that `work` makes of the bytes of a picture. Raises PictureError."""
+        return self.decode(data, work).array
+
+    def arrays(self, files: Iterable[bytes], work: Work) -> Iterator[npt.NDArray[Any] | PictureError]:
+        """The same for several, in their order, as many at a time as there are processes."""
+
+        def one(data: bytes) -> npt.NDArray[Any] | PictureError:
+            try:
+                return self.array(data, work)
+            except PictureError as error:
+                return error
+
+        with ThreadPoolExecutor(self.count) as pool:
+            yield from pool.map(one, files)
+
+    def close(self) -> None:
+        """End all processes; whoever waits for one gets a PictureError."""
+        self._usual.close()
+        self._large.close()
+
+
+@cache
+def shared(formats: tuple[str, ...] = PICTURES) -> Workers:
+    """Those of this program; they end with it."""
+    made = Workers(DecodeLimits(formats))
+    atexit.register(made.close)
+    return made
+
+
+class _Lane:
+    """Places for processes; a place whose process has ended gets a new one."""
+
+    def __init__(self, count: int) -> None:
+        self._free: LifoQueue[_Process | None] = LifoQueue()
+        for _ in range(count):
+            self._free.put(None)
+        self._running: set[_Process] = set()
+        self._closed = False
+
+    def decode(self, limits: DecodeLimits, large: int, data: bytes, work: Work | None) -> Decoded:
+        process = self._free.get()
+        try:
+            if self._closed:
+                raise PictureError("no more pictures are decoded here")
+            if process is None or not process.alive():
+                process = _Process(limits, large)
+                self._running = {one for one in self._running if one.alive()} | {process}
+            return process.ask(data, work)
+        except PictureError:
+            raise
+        except BaseException as error:  # the process has ended, or its answer will not be waited for
+            if process is not None:
+                process.end()
+                process = None
+            if isinstance(error, _Ended):
+                raise PictureError(str(error)) from None
+            raise
+        finally:
+            self._free.put(process)
+
+    def close(self) -> None:
+        self._closed = True
+        for process in self._running:
+            process.process.kill()  # who waits for it finds it gone
+
+
+class _Ended(Exception):
+    """A process that is not there any more; the message says of its picture what happened."""
+
+
+class _Process:
+    def __init__(self, limits: DecodeLimits, large: int) -> None:
+        self.limits = limits
+        self.line, theirs = Pipe()
+        command = f"from groundling.decoding.worker_process import main; main({theirs.fileno()})"
+        # One thread for each library: they would only reserve memory. No terminal: messages of decoders are bytes of
+        # the picture's maker.
+        alone = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+        passed = {name: os.environ[name] for name in PASSED if name in os.environ}  # no tokens
+        path = os.pathsep.join(one for one in sys.path if one)
+        self.process = subprocess.Popen(  # noqa: S603 (our own interpreter)
+            [sys.executable, "-c", command],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**passed, **alone, "PYTHONPATH": path},
+        )
+        theirs.close()
+        order = Order(sys.path, limits.formats, limits.pixels, large, limits.seconds, limits.memory)
+        with contextlib.suppress(OSError):
+            self.line.send_bytes(pickle.dumps(order))
+
+    def alive(self) -> bool:
+        return self.process.poll() is None
+
+    def ask(self, data: bytes, work: Work | None) -> Decoded:
+        try:
+            self.line.send_bytes(pickle.dumps(work))
+            self.line.send_bytes(data)
+            reply = self._reply()
+        except (OSError, EOFError):
+            raise _Ended(self._why()) from None
+        return _read(reply)
+
+    def _reply(self) -> bytes:
+        if not self.line.poll(self.limits.patience):
+            self.end()
+            raise _Ended(f"takes longer than {self.limits.patience:g} seconds to decode")
+        return self.line.recv_bytes()
+
+    def _why(self) -> str:
+        """The process is gone: by which of its limits?"""
+        self.end()
+        code = self.process.wait()
+        if code in (-signal.SIGXCPU, -signal.SIGKILL):
+            return f"takes longer than {self.limits.seconds} seconds to decode"
+        return "not a readable picture (the decoder crashed)"
+
+    def end(self) -> None:
+        if self.alive():
+            self.process.kill()
+        self.process.wait()
+        self.line.close()
+
+
+def _read(reply: bytes) -> Decoded:
+    """What came back, believed as far as it can be a picture."""
+    kind, length = reply[:1], int.from_bytes(reply[1:5], "big")
+    try:
+        facts, payload = json.loads(reply[5 : 5 + length]), reply[5 + length :]
+        if kind == LARGE:
+            raise LargePicture("larger than is decoded beside others")
+        if kind != DONE:
+            raise (TooManyPixels if kind == TOO_LARGE else PictureError)(str(facts["why"])[:500])
+        array = np.zeros(0, dtype=np.uint8)
+        if "array" in facts:
+            name, shape = facts["array"]
+            if name not in TYPES:
+                raise ValueError(name)
+            array = np.frombuffer(payload, dtype=name).reshape([int(side) for side in shape])
+            payload = b""
+        width, height = facts["size"]
+        return Decoded(str(facts["format"]), (int(width), int(height)), str(facts["taken"])[:32], array, payload)
+    except (ValueError, TypeError, KeyError):
+        raise PictureError("not a readable picture (the decoder answered nonsense)") from None
