@@ -7,7 +7,9 @@ import pytest
 from caption_tables import draw_picture, good, write_table
 from PIL import Image
 
+from groundling.corpus.formats import pictures
 from groundling.corpus.formats.caption_table import read
+from groundling.decoding.workers import DecodeLimits, Workers
 from groundling.errors import UserError
 
 photos = caption_tables.photos
@@ -34,7 +36,7 @@ def test_unreadable_pictures_are_listed_and_skipped_with_their_captions(damaged:
     assert report.problems[0].startswith("cut.jpg: unreadable picture (")
     assert "truncated" in report.problems[0]
     assert report.problems[1:] == [
-        "text.png: unreadable picture (not a picture)",
+        "text.png: unreadable picture (not a picture of a known format)",
         "empty.png: unreadable picture (the file is empty)",
     ]
     assert "3 pictures skipped with 4 captions" in report.summary()
@@ -60,8 +62,10 @@ def test_a_table_of_damaged_pictures_only_is_an_error(photos: Path) -> None:
 def test_a_decompression_bomb_is_refused(photos: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     draw_picture(photos / "small.png")
     Image.new("RGB", (200, 200)).save(photos / "huge.png")
-    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 48 * 48)
+    workers = Workers(DecodeLimits(pixels=48 * 48))
+    monkeypatch.setattr(pictures, "shared", lambda: workers)
     write_table(photos / "captions.csv", [good(picture="small.png"), good(picture="huge.png")])
     corpus, report = read(photos)
     assert corpus.pictures.tolist() == ["small.png"]
-    assert report.problems[0].startswith("huge.png: unreadable picture (Image size (40000 pixels) exceeds limit")
+    assert report.problems[0].startswith("huge.png: unreadable picture (has 200 × 200 pixels, more than 2,304")
+    workers.close()
