@@ -165,6 +165,7 @@ class _Lane:
         self._closed = True
         for process in self._running:
             process.process.kill()  # who waits for it finds it gone
+            process.process.wait()
 
 
 class _Ended(Exception):
