@@ -46,6 +46,7 @@ class Looking(Settings):
     crops: Literal[1, 2, 10]
     stretch: bool
     resample: Literal["bicubic", "bilinear"]
+    views: int = 1
 
 
 class Agreement(Settings):
