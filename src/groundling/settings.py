@@ -67,7 +67,7 @@ class FeatureSettings(Settings):
         "that can trains on one at random in each step; elsewhere their mean is taken",
     )
     weights: str | None = Field(
-        None, description="the run whose tuned picture network is looked through, instead of the published weights"
+        None, description="the folder of a run whose tuned picture network is looked through, not the published one"
     )
     grid: int = Field(1, ge=1, le=8, description="features of each cell of a grid of so many rows and columns")
     stage: int | None = Field(

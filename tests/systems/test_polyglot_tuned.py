@@ -1,5 +1,6 @@
 """A picture network that is trained: it learns what the frozen one cannot see, and the run holds it."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,23 @@ def test_a_tuned_network_sees_what_the_frozen_one_does_not_and_the_run_holds_it(
     for name, value in statistics.items():
         assert torch.equal(weights[f"network.{name}"], value)  # they stay as they are
     assert not torch.equal(weights["network.maps.0.conv.weight"], Tiny().state_dict()["maps.0.conv.weight"])
+
+
+def test_who_looks_through_the_network_of_another_run_takes_it_along(run: Run, flags: Corpus, tmp_path: Path) -> None:
+    assert flags.root is not None
+    paths = [flags.root / name for name in flags.pictures[:3].tolist()]
+    vectors = Model.load(run.folder, "cpu").encode_pictures(paths)
+    pairs = [(text, f"{text}-o") for text in ("red blue", "green red", "white black", "blue green", "black red")]
+    file = tmp_path / "pairs.tsv"
+    lines = [f"{known} {number}\t{new}" for number in range(12) for known, new in pairs]
+    file.write_text("en\teo\n" + "\n".join(lines) + "\n")
+    from groundling.training.teaching import Lesson, teach
+
+    teach(Lesson(run.folder, "eo", str(file), steps=4, minimum_count=1), tmp_path / "taught", device="cpu")
+    shutil.move(run.folder, tmp_path / "away")
+    taught = Model.load(tmp_path / "taught", "cpu")
+    np.testing.assert_allclose(taught.encode_pictures(paths), vectors, atol=1e-6)
+    assert taught.picture_fingerprint and without_files(flags, taught).features.shape == (40, 16)
 
 
 def without_files(flags: Corpus, model: Model) -> Dataset:

@@ -30,7 +30,7 @@ from groundling.settings import FeatureSettings, Recipe
 from groundling.systems import Encoders, JudgingEncoders, System
 from groundling.text import Tokeniser
 from groundling.vision.preprocessing import Pixels, Preprocessing
-from groundling.vision.tuned import PREFIX
+from groundling.vision.tuned import NETWORK, PREFIX
 from groundling.vision.tuned import read as read_tuned
 
 
@@ -79,8 +79,8 @@ class TrainedModel(FeatureModel):
             raise UserError(
                 f"{opened.weights_file}: damaged or of another model ({str(error).splitlines()[0]})"
             ) from None
-        if any(name.startswith(PREFIX) for name in weights):  # it looks through a picture network of its own
-            own = recipe.features.model_copy(update={"weights": str(opened.weights_file.resolve())})
+        if any(name.startswith(PREFIX) for name in weights) or (opened.folder / NETWORK).exists():
+            own = recipe.features.model_copy(update={"weights": str(opened.folder.resolve())})  # a network of its own
             recipe = recipe.model_copy(update={"features": own})
         model = TrainedModel(recipe, system, tokeniser, encoders, pick_device(device))
         model.run, model.name = opened, os.fspath(run)

@@ -12,6 +12,6 @@ from groundling.vision.tuned import Kept
 def keep_features(run: Run, recipe: Recipe, dataset: Dataset) -> None:
     """So that a copy of the run can be evaluated where there are no pictures."""
     corpus = dataset.corpus.keep_pictures(dataset.corpus.splits != "train")
-    settings = recipe.features.model_copy(update={"weights": str(run.weights_file)})
+    settings = recipe.features.model_copy(update={"weights": str(run.folder.resolve())})
     features, usable = corpus_features(corpus, settings)
     Kept(corpus.name, corpus.pictures[usable].tolist(), features[usable].astype(np.float16)).write(run.folder)

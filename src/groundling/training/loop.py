@@ -30,6 +30,7 @@ from groundling.training.schedule import learning_rate
 from groundling.training.step import EagerStep, fastest, make_optimiser, set_learning_rate
 from groundling.training.teachers import teacher_vectors
 from groundling.training.validation import Validate, validation
+from groundling.vision.tuned import take_along
 
 LOG_EVERY = 50
 
@@ -80,6 +81,8 @@ def train(
 
     if plan.dev_features is not None:
         keep_features(run, recipe, dataset)
+    elif recipe.features.weights is not None:
+        take_along(Path(recipe.features.weights), run.folder)
     told = facts(plan, context, at)
     if system.task == "entailment":
         told |= temperature_facts(run, context.dev, plan.validation == "entailment", before, device)

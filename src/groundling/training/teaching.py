@@ -123,10 +123,10 @@ def lesson_recipe(lesson: Lesson, teacher: Recipe, in_corpus: bool) -> Recipe:
         "known": lesson.known,
         "again": lesson.again,
     }
-    values = teacher.model_dump(exclude={"system", "training", "before", "title"})
+    values = teacher.model_dump(exclude={"system", "training", "before", "teachers", "title"})
     changed = {
         "name": f"{teacher.name}+{lesson.language}",
-        "corpus": {**values["corpus"], "languages": languages},
+        "corpus": {**values["corpus"], "languages": languages, "text_only": []},
         "text": {**values["text"], "minimum_count": lesson.minimum_count},
         "system": system,
         "training": training.model_dump(),
@@ -156,7 +156,7 @@ def _test_set(lesson: Lesson, teacher: Recipe, judges: bool, data: Path | None) 
             raise UserError(f"{sentence} (there is: {', '.join(sorted(there)) or 'nothing'})")
         return None, sentence
     wanted = settings.model_copy(update={"languages": [lesson.language]})
-    return Dataset.load(wanted, teacher.features, data), ""
+    return Dataset.load(wanted, teacher.features, data, splits=("test",)), ""
 
 
 def _abilities(

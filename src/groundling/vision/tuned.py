@@ -12,12 +12,14 @@ import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
+from safetensors.torch import save_file as save_tensors
 from torch import Tensor, nn
 
 from groundling.errors import UserError
 from groundling.files import atomic_path
 
 FEATURES = "picture-features.safetensors"  # beside the weights
+NETWORK = "network.safetensors"  # in a run that looks through the network of another one
 PREFIX = "network."  # of the network's weights among those of a run
 
 
@@ -40,8 +42,16 @@ class Weights:
             ) from None
 
 
-def read(path: Path) -> Weights:
-    """The tuned network among the weights of a run."""
+def file_of(run: Path) -> Path:
+    """The file that holds the tuned network of a run, given by its folder or by that file itself."""
+    if not run.is_dir():
+        return run
+    return run / NETWORK if (run / NETWORK).exists() else run / "best.safetensors"
+
+
+def read(run: Path) -> Weights:
+    """The tuned network of a run."""
+    path = file_of(run)
     try:
         with safe_open(path, framework="pt") as file:
             names = sorted(name for name in file.keys() if name.startswith(PREFIX))  # noqa: SIM118 (not a dict)
@@ -76,10 +86,20 @@ class Kept:
         return np.array([place.get(name, -1) for name in names], dtype=np.int64)
 
 
-def kept_beside(weights: Path) -> Kept | None:
-    """The features that lie beside these weights; None where there are none, or none that can be read."""
+def take_along(run: Path, folder: Path) -> None:
+    """Copy a tuned network, and the features beside it, into the run that looks through it: it then needs no other."""
+    found = read(run)
+    with atomic_path(folder / NETWORK) as temporary:
+        save_tensors({f"{PREFIX}{name}": value for name, value in found.tensors.items()}, temporary)
+    kept = kept_beside(run)
+    if kept is not None:
+        kept.write(folder)
+
+
+def kept_beside(run: Path) -> Kept | None:
+    """The features that lie beside the weights of a run; None where there are none, or none that can be read."""
     try:
-        with safe_open(weights.parent / FEATURES, framework="np") as file:
+        with safe_open(file_of(run).parent / FEATURES, framework="np") as file:
             about = file.metadata() or {}
             return Kept(about["corpus"], json.loads(about["names"]), file.get_tensor("features"))
     except (SafetensorError, OSError, KeyError, ValueError):
