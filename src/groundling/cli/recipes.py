@@ -1,7 +1,7 @@
 """groundling recipes, and the recipe that a command line asks for."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,14 +35,17 @@ def resolve_or_choose(
 
 
 def recipes(
-    name: Annotated[str | None, typer.Argument(help="Show this recipe or system in full.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Show this recipe, system or encoder in full.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the recipes, tables and systems that come with groundling, or show one."""
+    """List the recipes, tables, systems and encoders that there are, or show one."""
     from groundling.systems import SYSTEMS
 
+    encoders = _encoders()
     if name in SYSTEMS:
-        return _show_system(name, as_json)
+        return _show(f"System {name} ({SYSTEMS[name].paper})", SYSTEMS[name].Settings, as_json)
+    if name in encoders:
+        return _show(f"{_kind(name).capitalize()} {name.partition(':')[2]}", encoders[name].Settings, as_json)
     if name is not None:
         values = read_yaml(find(name))
         return print_json(values) if as_json else print(find(name).read_text(encoding="utf-8"))
@@ -52,20 +55,35 @@ def recipes(
         kind = "table" if is_table(values) else "recipe"
         listed.append({"name": key, "kind": kind, "about": str(values.get("title", ""))})
     listed += [{"name": key, "kind": "system", "about": system.paper} for key, system in SYSTEMS.items()]
+    for key, encoder in encoders.items():
+        about = (encoder.__doc__ or "").strip().partition("\n")[0]
+        listed.append({"name": key, "kind": _kind(key), "about": about})
     if as_json:
         return print_json(listed)
-    print_words("Recipes, tables and systems", ["name", "kind", "about"], [list(row.values()) for row in listed])
+    print_words(
+        "Recipes, tables, systems and encoders", ["name", "kind", "about"], [list(row.values()) for row in listed]
+    )
 
 
-def _show_system(name: str, as_json: bool) -> None:
-    from groundling.systems import get
+def _encoders() -> dict[str, Any]:
+    """By `text:NAME` and `picture:NAME`, for systems may have the same names."""
+    from groundling.encoders.picture import PICTURE_ENCODERS
+    from groundling.encoders.text import TEXT_ENCODERS
 
-    system = get(name)
+    sides = {"text": TEXT_ENCODERS, "picture": PICTURE_ENCODERS}
+    return {f"{side}:{key}": kind for side, registry in sides.items() for key, kind in registry.items()}
+
+
+def _kind(name: str) -> str:
+    return f"{name.partition(':')[0]} encoder"
+
+
+def _show(title: str, settings: Any, as_json: bool) -> None:
     if as_json:
-        return print_json(system.Settings.model_json_schema())
+        return print_json(settings.model_json_schema())
     rows = [
         [key, str(field.default), field.description or ""]
-        for key, field in system.Settings.model_fields.items()
+        for key, field in settings.model_fields.items()
         if key != "name"
     ]
-    print_words(f"System {name} ({system.paper})", ["setting", "default", "what it does"], rows)
+    print_words(title, ["setting", "default", "what it does"], rows)

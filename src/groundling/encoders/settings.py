@@ -13,6 +13,10 @@ class EncoderSettings(Settings):
 #: An encoder in a recipe: its name, or a mapping with its name and its own settings.
 Named = str | dict[str, Any]
 
+#: What a system says of encoders that it knows, by their names.
+Specials = Mapping[str, Mapping[str, Any]]
+NONE: Specials = {}
+
 Kind = TypeVar("Kind", bound=EncoderSettings)
 
 
@@ -21,7 +25,7 @@ def completed(kind: type[Kind], values: Mapping[str, Any], where: str, defaults:
 
     Args:
         where: what these settings belong to, for error sentences.
-        defaults: what the system says; taken where the encoder has such a setting and the recipe leaves it out.
+        defaults: taken where the encoder has such a setting and the recipe leaves it out.
     """
     offered = {key: value for key, value in defaults.items() if key in kind.model_fields}
     own = {key: value for key, value in values.items() if key != "name"}

@@ -39,12 +39,13 @@ class Bag(VSE):
     @property
     def text_encoder(self) -> TextChoice:
         own = self.settings
-        own_words = {"word_dimensions": own.word_dimensions, "buckets": own.buckets, "dropout": own.dropout}
-        return captions.chosen(own.text, "system.text", **own_words)
+        bag = {"buckets": own.buckets, "dropout": own.dropout}
+        return captions.chosen(own.text, "system.text", {"bag": bag}, word_dimensions=own.word_dimensions)
 
     @property
     def picture_encoder(self) -> PictureChoice:
-        return pictures.chosen(self.settings.picture, "system.picture", dropout=self.settings.picture_dropout)
+        own = self.settings
+        return pictures.chosen(own.picture, "system.picture", {"linear": {"dropout": own.picture_dropout}})
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         training = context.recipe.training

@@ -104,22 +104,21 @@ class ClipVE(System):
     @property
     def text_encoder(self) -> TextChoice:
         own = self.settings
-        pooling = own.pooling or ("max" if own.text in ("words", "characters") else None)
-        return captions.chosen(
-            TABLES[str(pooling)] if own.text == "words" else own.text,
-            "system.text",
-            word_dimensions=own.word_dimensions,
-            character_dimensions=own.character_dimensions,
-            layers=own.layers,
-            encoder=own.encoder,
-            **({} if pooling is None else {"pooling": pooling}),
-        )
+        pooling = {} if own.pooling is None else {"pooling": own.pooling}
+        letters = {"character_dimensions": own.character_dimensions, "layers": own.layers}
+        special = {
+            "bidirectional": pooling,
+            "characters": {**letters, "pooling": "max", **pooling},
+            "pretrained": {"encoder": own.encoder, **pooling},
+        }
+        chosen = TABLES[own.pooling or "max"] if own.text == "words" else own.text
+        return captions.chosen(chosen, "system.text", special, word_dimensions=own.word_dimensions)
 
     @property
     def picture_encoder(self) -> PictureChoice:
         own = self.settings
         cells = {"cells": own.cells, "cell_dimensions": own.cell_dimensions, "questions": own.questions}
-        return pictures.chosen("grid" if own.picture == "cells" else own.picture, "system.picture", **cells)
+        return pictures.chosen("grid" if own.picture == "cells" else own.picture, "system.picture", {"grid": cells})
 
     def encoders(self, tokeniser: Tokeniser, features: int) -> JudgingEncoders:
         own, (text, read), (picture, seen) = self.settings, self.text_encoder, self.picture_encoder

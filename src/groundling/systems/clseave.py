@@ -214,16 +214,13 @@ class Clseave(System):
         chosen: Named = own.student if isinstance(own.student, dict) else STUDENTS.get(own.student, own.student)
         if isinstance(chosen, str) and chosen.startswith("hub:"):
             chosen = {"name": "pretrained", "encoder": chosen.removeprefix("hub:")}
-        return captions.chosen(
-            chosen,
-            "system.student",
-            word_dimensions=own.word_dimensions,
-            character_dimensions=own.character_dimensions,
-            layers=own.layers,
-            hidden=own.hidden,
-            dropout=own.dropout,
-            trainable=own.train_encoder,
-        )
+        special = {
+            "new_words": {"dropout": own.dropout},
+            "characters": {"character_dimensions": own.character_dimensions, "layers": own.layers},
+            "use": {"hidden": own.hidden, "dropout": own.dropout},
+            "pretrained": {"trainable": own.train_encoder},
+        }
+        return captions.chosen(chosen, "system.student", special, word_dimensions=own.word_dimensions)
 
     def features(self, context: Context) -> int:
         """There are no pictures here: the teacher has seen some."""

@@ -101,15 +101,10 @@ class Polyglot(System):
     @property
     def text_encoder(self) -> TextChoice:
         own = self.settings
-        return captions.chosen(
-            TEXTS.get(own.text, own.text) if isinstance(own.text, str) else own.text,
-            "system.text",
-            word_dimensions=own.word_dimensions,
-            hidden=own.hidden,
-            buckets=own.buckets,
-            dropout=own.dropout,
-            word_dropout=own.word_dropout,
-        )
+        words = {"hidden": own.hidden, "dropout": own.dropout, "word_dropout": own.word_dropout}
+        special = {"projected_max": words, "bag": {"buckets": own.buckets, "dropout": own.dropout}}
+        chosen = TEXTS.get(own.text, own.text) if isinstance(own.text, str) else own.text
+        return captions.chosen(chosen, "system.text", special, word_dimensions=own.word_dimensions)
 
     @property
     def picture_encoder(self) -> PictureChoice:

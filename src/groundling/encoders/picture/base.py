@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from groundling.encoders.entailment import EntailmentHead
-from groundling.encoders.settings import EncoderSettings, completed
+from groundling.encoders.settings import NONE, EncoderSettings, Named, Specials, completed
 from groundling.registry import Registry
 
 
@@ -96,13 +96,15 @@ def features_in(weights: Mapping[str, Tensor], picture: str = "picture.") -> int
 PictureChoice = tuple[type[PictureEncoder], EncoderSettings]
 
 
-def chosen(values: str | Mapping[str, Any], where: str, **defaults: Any) -> PictureChoice:
+def chosen(values: Named, where: str, special: Specials = NONE, **defaults: Any) -> PictureChoice:
     """The encoder that a recipe names, `{name: ..., ...}` or the name alone, and its checked settings.
 
     Args:
         where: what these settings belong to, for error sentences.
-        defaults: what the system says; taken where the encoder has such a setting and the recipe leaves it out.
+        special: by the name of an encoder, what the system says of it where the recipe says nothing.
+        defaults: what the system says of any encoder that has such a setting.
     """
     given = {"name": values} if isinstance(values, str) else values
-    encoder = PICTURE_ENCODERS[str(given.get("name", ""))]
-    return encoder, completed(encoder.Settings, given, where, defaults)
+    name = str(given.get("name", ""))
+    encoder = PICTURE_ENCODERS[name]
+    return encoder, completed(encoder.Settings, given, where, {**defaults, **special.get(name, {})})

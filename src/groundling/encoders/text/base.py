@@ -20,13 +20,13 @@ says which words it knows. Another package declares it as an entry point of the 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
 
-from groundling.encoders.settings import EncoderSettings, completed
+from groundling.encoders.settings import NONE, EncoderSettings, Named, Specials, completed
 from groundling.encoders.text.readers import SentenceReader
 from groundling.encoders.tokenisers import WordTokeniser
 from groundling.errors import UserError
@@ -242,13 +242,15 @@ def spelled_out(tokens: Tokens) -> tuple[Tensor, Tensor]:
 TextChoice = tuple[type[TextEncoder], EncoderSettings]
 
 
-def chosen(values: str | Mapping[str, Any], where: str, **defaults: Any) -> TextChoice:
+def chosen(values: Named, where: str, special: Specials = NONE, **defaults: Any) -> TextChoice:
     """The encoder that a recipe names, `{name: ..., ...}` or the name alone, and its checked settings.
 
     Args:
         where: what these settings belong to, for error sentences.
-        defaults: what the system says; taken where the encoder has such a setting and the recipe leaves it out.
+        special: by the name of an encoder, what the system says of it where the recipe says nothing.
+        defaults: what the system says of any encoder that has such a setting.
     """
     given = {"name": values} if isinstance(values, str) else values
-    encoder = TEXT_ENCODERS[str(given.get("name", ""))]
-    return encoder, completed(encoder.Settings, given, where, defaults)
+    name = str(given.get("name", ""))
+    encoder = TEXT_ENCODERS[name]
+    return encoder, completed(encoder.Settings, given, where, {**defaults, **special.get(name, {})})
