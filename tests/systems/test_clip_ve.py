@@ -72,7 +72,7 @@ def test_the_loss_is_that_of_the_statement_its_picture_and_its_label(world: Data
         tokens = tokeniser.encode([statements.texts[row]], [str(statements.languages[row])])
         sentence = encoders.text(torch.from_numpy(tokens.ids), torch.from_numpy(tokens.lengths))
         picture = encoders.picture(torch.from_numpy(world.features[statements.owners[row]][None]))
-        shares = encoders.verdict(sentence, picture).softmax(dim=1)[0]
+        shares = encoders.head(sentence, picture).softmax(dim=1)[0]
         expected.append(-shares[LABELS.index(str(statements.labels[row]))].log())
     assert torch.allclose(loss, torch.stack(expected).mean(), atol=1e-6)
 
@@ -100,7 +100,7 @@ def test_a_frozen_text_encoder_stays_and_the_head_learns(world: Dataset) -> None
     encoders.train()
     made.stage.loss(encoders, data, batch_of(data, list(range(40)))).backward()
     assert all(parameter.grad is None for parameter in encoders.text.parameters())
-    assert encoders.verdict.layers[2].weight.grad.any()  # type: ignore[union-attr, operator]
+    assert encoders.head.layers[2].weight.grad.any()  # type: ignore[union-attr, operator]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -150,7 +150,7 @@ def test_validation_switches_dropout_off_and_on_again(world: Dataset) -> None:
     first, again = validate(encoders), validate(encoders)
     assert first == again
     assert encoders.training
-    assert encoders.verdict.dropout.training
+    assert encoders.head.dropout.training
 
 
 def test_the_best_and_not_the_last_weights_are_kept(world: Dataset, tmp_path: Path, monkeypatch: Any) -> None:

@@ -32,13 +32,18 @@ class JudgingEncoders(Encoders):
     judges = True
 
     def __init__(
-        self, text: TextEncoder, picture: PictureEncoder, verdict: nn.Module, frozen: tuple[str, ...] = ()
+        self, text: TextEncoder, picture: PictureEncoder, head: nn.Module, frozen: tuple[str, ...] = ()
     ) -> None:
         super().__init__(text, picture)
-        self.verdict = verdict  # so it is called in saved weights
+        self.add_module("verdict", head)  # so it is called in saved weights
         self.frozen = frozen
         for name in frozen:
             self.get_submodule(name).requires_grad_(False)
+
+    @property
+    def head(self) -> nn.Module:
+        """[n, dimensions] sentences and [n, …] pictures, row by row → [n, 3] logits"""
+        return self.get_submodule("verdict")
 
     def train(self, mode: bool = True) -> "JudgingEncoders":
         super().train(mode)

@@ -85,7 +85,7 @@ def count(encoders: Encoders, entries: Tensor, lengths: Tensor, features: Tensor
     with _Used() as used:
         sentences, pictures = encoders.text(entries, lengths), encoders.picture(features)
         if isinstance(encoders, JudgingEncoders):
-            encoders.verdict(sentences[:1], pictures[:1])
+            encoders.head(sentences[:1], pictures[:1])
     encoders.train(was_training)
     sizes: dict[tuple[str, bool], list[int]] = {}
     for path, parameter in encoders.named_parameters():

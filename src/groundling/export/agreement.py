@@ -18,7 +18,7 @@ ALONE = 12  # captions that are also encoded one by one: what stands beside a ca
 
 
 def measured(
-    model: TrainedModel, exported: OnnxModel, looking: tuple[Backbone, Preprocessing] | None, weights: str, run: Path
+    model: TrainedModel, exported: OnnxModel, seen: tuple[Backbone, Preprocessing] | None, weights: str, run: Path
 ) -> Agreement:
     """The differences between a model and what was exported from it; more than the tolerance is an error."""
     texts, codes = _captions(model, exported, run)
@@ -27,8 +27,8 @@ def measured(
     pairs["text alone"] = np.concatenate(alone), pairs["text"][1][:ALONE]
     drawn = samples.features(model.features)
     pairs["picture"] = _unit(exported.encode_features(drawn)), _unit(model.encode_features(drawn))
-    if looking is not None:
-        backbone, preprocessing = looking
+    if seen is not None:
+        backbone, preprocessing = seen
         squares = samples.pixels(preprocessing)
         ours, theirs = exported.features_of(squares), backbone.features(squares, preprocessing).numpy()
         pairs["backbone"] = _unit(ours), _unit(theirs)

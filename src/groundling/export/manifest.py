@@ -37,7 +37,7 @@ class ReaderFiles(Settings):
     text: GraphFile
 
 
-class Looking(Settings):
+class PreprocessingSettings(Settings):
     """How a picture becomes pixels (see `vision.preprocessing.Preprocessing`); colours are normalised in the graph."""
 
     size: int
@@ -76,7 +76,9 @@ class Manifest(Settings):
     picture_dimensions: int = Field(ge=1, description="the same, but where pictures are judged cell by cell")
     features: int = Field(ge=1, description="the length of a picture's features")
     backbone_name: str
-    looking: Looking | None = Field(None, description="absent where the model was trained on an array of features")
+    looking: PreprocessingSettings | None = Field(
+        None, description="absent where the model was trained on an array of features"
+    )
     fingerprint: str = Field(description="of the run; an index asks for the model that has it")
     text_fingerprint: str = Field("", description="of the run's text side; exports had none before")
     picture_fingerprint: str = Field("", description="of the run's picture side; exports had none before")

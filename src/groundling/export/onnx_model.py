@@ -84,14 +84,14 @@ class OnnxModel(FeatureModel):
         return Session(self.folder, self.manifest.picture)
 
     @cached_property
-    def _looking(self) -> tuple[Session, Preprocessing]:
-        looking, graph = self.manifest.looking, self.manifest.backbone
-        if looking is None or graph is None:
+    def _backbone(self) -> tuple[Session, Preprocessing]:
+        settings, graph = self.manifest.looking, self.manifest.backbone
+        if settings is None or graph is None:
             raise UserError(
                 f"{self.folder}: this model was trained on a precomputed array, so it cannot look at picture files; "
                 "train one with a backbone"
             )
-        return Session(self.folder, graph), Preprocessing(**looking.model_dump())
+        return Session(self.folder, graph), Preprocessing(**settings.model_dump())
 
     @cached_property
     def _entailment(self) -> Session:
@@ -139,7 +139,7 @@ class OnnxModel(FeatureModel):
 
     def load_picture_side(self) -> None:
         """Read the graphs that look at pictures, before several threads ask for them."""
-        _ = self._looking, self._picture
+        _ = self._backbone, self._picture
 
     def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors:
         vectors = np.zeros((len(texts), self.manifest.dimensions), dtype=np.float32)
@@ -173,13 +173,13 @@ class OnnxModel(FeatureModel):
 
     @property
     def preparation(self) -> Preprocessing:
-        return self._looking[1]
+        return self._backbone[1]
 
     def features_of(self, prepared: Sequence[Pixels]) -> Vectors:
         """[pictures, features]: the mean over all squares that were cut out of each picture."""
         if not prepared:
             return np.zeros((0, self.manifest.features), dtype=np.float32)
-        backbone, stacked = self._looking[0], np.stack(prepared)
+        backbone, stacked = self._backbone[0], np.stack(prepared)
         squares = stacked.reshape(-1, *stacked.shape[-3:])
         portions = [squares[start : start + SQUARES_AT_ONCE] for start in range(0, len(squares), SQUARES_AT_ONCE)]
         parts = _one_core_each(lambda portion: backbone(pixels=portion), portions)

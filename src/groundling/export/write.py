@@ -19,7 +19,7 @@ from groundling.export import manifest as manifests
 from groundling.export.agreement import TOLERANCE, measured
 from groundling.export.backbone_graph import BackboneGraph
 from groundling.export.halves import halved
-from groundling.export.manifest import Agreement, ExportedFile, GraphFile, Looking, Manifest, ReaderFiles
+from groundling.export.manifest import Agreement, ExportedFile, GraphFile, Manifest, PreprocessingSettings, ReaderFiles
 from groundling.export.onnx_model import OnnxModel
 from groundling.export.trace import Graph, traced
 from groundling.files import atomic_path, write_json
@@ -48,10 +48,10 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
         progress.advance()
         picture = _write(place, "picture.onnx", _picture(model), half)
         progress.advance()
-        looking = _looking(model)
-        eyes = None if looking is None else _write(place, "backbone.onnx", _eyes(*looking), half)
-        verdict = (
-            _write(place, "verdict.onnx", _verdict(model, readers[0].text, picture), half) if model.judges else None
+        seen = _backbone(model)
+        backbone = None if seen is None else _write(place, "backbone.onnx", _backbone_graph(*seen), half)
+        head = (
+            _write(place, "verdict.onnx", _head_graph(model, readers[0].text, picture), half) if model.judges else None
         )
         progress.advance()
         weights = "half" if half else "float32"
@@ -67,21 +67,21 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
             dimensions=readers[0].text.outputs["vectors"][1],
             picture_dimensions=picture.outputs["vectors"][1],
             features=model.features,
-            backbone_name="a precomputed array" if looking is None else model.recipe.features.backbone,
-            looking=None if looking is None else _settings(looking[1]),
+            backbone_name="a precomputed array" if seen is None else model.recipe.features.backbone,
+            looking=None if seen is None else _settings(seen[1]),
             fingerprint=model.fingerprint + suffix,
             text_fingerprint=model.text_fingerprint + suffix,
             picture_fingerprint=model.picture_fingerprint + suffix,
             weights=weights,
             readers=readers,
             picture=picture,
-            backbone=eyes,
-            verdict=verdict,
+            backbone=backbone,
+            verdict=head,
             accuracy=model.accuracy,
             agreement=Agreement(tolerance=TOLERANCE[weights], text=0, picture=0, cosine=1),  # not known yet
         )
         write_json(place / manifests.FILE, manifest.model_dump())
-        agreement = measured(model, OnnxModel.load(place), looking, weights, opened.folder)
+        agreement = measured(model, OnnxModel.load(place), seen, weights, opened.folder)
         manifest = manifest.model_copy(update={"agreement": agreement})
         write_json(place / manifests.FILE, manifest.model_dump())
         progress.advance()
@@ -123,10 +123,10 @@ def _picture(model: TrainedModel) -> Graph:
     return _graph(model.encoders.picture.export_graph(), inputs, "pictures", f"system {model.system.name}")
 
 
-def _verdict(model: TrainedModel, text: GraphFile, picture: GraphFile) -> Graph:
+def _head_graph(model: TrainedModel, text: GraphFile, picture: GraphFile) -> Graph:
     sizes = {"sentences": int(text.outputs["vectors"][1]), "pictures": int(picture.outputs["vectors"][1])}
     inputs = {name: (torch.ones(3, size), ["pairs", None]) for name, size in sizes.items()}
-    head = Tempered(cast(JudgingEncoders, model.encoders).verdict, model.temperature)
+    head = Tempered(cast(JudgingEncoders, model.encoders).head, model.temperature)
     return _graph(head, inputs, "pairs", f"system {model.system.name}", "logits")
 
 
@@ -142,7 +142,7 @@ class Tempered(torch.nn.Module):
         return logits if self.temperature == 1 else logits / self.temperature
 
 
-def _eyes(backbone: Backbone, preprocessing: Preprocessing) -> Graph:
+def _backbone_graph(backbone: Backbone, preprocessing: Preprocessing) -> Graph:
     example = torch.zeros(3, backbone.size, backbone.size, 3, dtype=torch.uint8)
     inputs = {"pixels": (example, ["squares", None, None, None])}
     return _graph(
@@ -160,7 +160,7 @@ def _graph(module: torch.nn.Module, inputs: dict[str, Any], side: str, what: str
         raise UserError(f"{what}: cannot be exported to ONNX ({reason[:200]})") from error
 
 
-def _looking(model: TrainedModel) -> tuple[Backbone, Preprocessing] | None:
+def _backbone(model: TrainedModel) -> tuple[Backbone, Preprocessing] | None:
     settings = model.feature_settings
     if settings is None or settings.array is not None:
         return None
@@ -170,8 +170,8 @@ def _looking(model: TrainedModel) -> tuple[Backbone, Preprocessing] | None:
     return backbone, preprocessing_of(settings, backbone)
 
 
-def _settings(preprocessing: Preprocessing) -> Looking:
-    return Looking(**{name: getattr(preprocessing, name) for name in Looking.model_fields})
+def _settings(preprocessing: Preprocessing) -> PreprocessingSettings:
+    return PreprocessingSettings(**{name: getattr(preprocessing, name) for name in PreprocessingSettings.model_fields})
 
 
 def _write(folder: Path, name: str, graph: Graph, half: bool) -> GraphFile:

@@ -26,7 +26,7 @@ def judge(
     encoders.eval()
     pairs = zip(sentence_rows.split(batch_size), torch.from_numpy(picture_rows).split(batch_size), strict=True)
     parts = [
-        encoders.verdict(sentences[one.to(sentences.device)], pictures[two.to(sentences.device)]) for one, two in pairs
+        encoders.head(sentences[one.to(sentences.device)], pictures[two.to(sentences.device)]) for one, two in pairs
     ]
     return torch.cat(parts)
 

@@ -8,7 +8,7 @@ the head looks at one by one (`picture: cells`), for statements about number and
 trained before (`before`), which is to us what its training is to CLIP.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, cast
 
 from pydantic import Field, PositiveInt, model_validator
 from torch import Tensor
@@ -153,9 +153,9 @@ class ClipVE(System):
                 f"before: the picture encoder of this {start.system.name} run is of another kind or size; features, "
                 "dimensions and system.picture must fit it"
             ) from None
-        head = getattr(start.encoders, "verdict", None)
-        if head is not None and isinstance(encoders, JudgingEncoders):
-            encoders.verdict.load_state_dict(head.state_dict())
+        if start.encoders.judges:
+            ours, theirs = cast(JudgingEncoders, encoders), cast(JudgingEncoders, start.encoders)
+            ours.head.load_state_dict(theirs.head.state_dict())
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         """All languages in one stream: batch normalisation sees them together."""
@@ -172,4 +172,4 @@ def judging_loss(encoders: JudgingEncoders, data: TrainingData, batch: DeviceBat
     statements, pictures = batch.rows
     sentences = encoders.text(*data.captions(statements, batch.longest))
     seen = encoders.picture(data.features[pictures])
-    return verdict_loss(encoders.verdict(sentences, seen), data.classes[statements])
+    return verdict_loss(encoders.head(sentences, seen), data.classes[statements])

@@ -3,6 +3,15 @@
 What a recurrent teacher has learned about sentences is in its reader (see `readers`), so that a student that knows
 other words needs little more than these. The sentence vectors are learned as in CLSEAVE: Ziyi Xu 2024, "CLSEAVE: A
 method for cross-lingual transfer learning in visual entailment" (master's thesis, Leiden).
+
+>>> from groundling.encoders.text.recurrent import RecurrentEncoder, RecurrentSettings
+>>> from groundling.settings import TextSettings
+>>> text = TextSettings(minimum_count=1)
+>>> teacher = RecurrentEncoder.build(["a dog"], ["en"], text, 8, RecurrentSettings(word_dimensions=4))
+>>> settings = NewWordsSettings(reader="teacher")
+>>> german = NewWordsEncoder.learn_tokeniser(["ein Hund"], ["de"], text, settings)
+>>> NewWordsEncoder.as_student(german, teacher, settings).encode(["Hund"], "de").shape
+torch.Size([1, 8])
 """
 
 from typing import Any, ClassVar, Literal

@@ -1,6 +1,10 @@
 """A map from the sentence vectors of a frozen encoder, the Universal Sentence Encoder. Needs the extra `use`.
 
 Yang et al. 2020, "Multilingual universal sentence encoder for semantic retrieval", https://arxiv.org/abs/1907.04307
+
+>>> encoder = SentenceMap.build([], [], TextSettings(), 512, SentenceMapSettings())     # doctest: +SKIP
+>>> encoder.encode(["ein Hund"], "de").shape                                            # doctest: +SKIP
+torch.Size([1, 512])
 """
 
 from collections.abc import Sequence

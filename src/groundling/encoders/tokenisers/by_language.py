@@ -45,7 +45,7 @@ class LanguageTokeniser(Tokeniser):
     Attributes:
         vocabularies: language → its words, in the order of their rows.
         dimensions: numbers to a word.
-        loans: language → word → (language, word) that it is read as: rare words that a dictionary knows.
+        dictionary_mapping: language → word → (language, word) that it is read as: rare words that a dictionary knows.
         latent: language → word → the number of the latent token that it is read as: rare words of HEM (Burns et al.
             2020, https://arxiv.org/abs/2004.04312). Rows of tokens follow those of all languages.
         tokens: how many latent tokens there are.
@@ -57,7 +57,7 @@ class LanguageTokeniser(Tokeniser):
     vocabularies: Mapping[str, Sequence[str]]
     settings: TextSettings
     dimensions: int
-    loans: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
+    dictionary_mapping: Mapping[str, Mapping[str, tuple[str, str]]] = field(default_factory=dict)
     start: npt.NDArray[np.float32] | None = field(default=None, repr=False)
     latent: Mapping[str, Mapping[str, int]] = field(default_factory=dict, repr=False)
     tokens: int = 0
@@ -70,15 +70,15 @@ class LanguageTokeniser(Tokeniser):
             rows[code] = {word: first + 1 + place for place, word in enumerate(listed)}
             if len(rows[code]) != len(listed):
                 raise ValueError(f"a word stands twice in the vocabulary of {code}")
-        lent = {
-            code: {word: rows[other][as_word] for word, (other, as_word) in loans.items()}
-            for code, loans in self.loans.items()
+        shared = {
+            code: {word: rows[other][as_word] for word, (other, as_word) in mapping.items()}
+            for code, mapping in self.dictionary_mapping.items()
         }
         for code, numbers in self.latent.items():
             if not all(0 <= number < self.tokens for number in numbers.values()):
                 raise ValueError(f"a word of {code} is a latent token that does not exist")
-            lent[code] = {**lent.get(code, {}), **{word: self.bounds[-1] + n for word, n in numbers.items()}}
-        object.__setattr__(self, "rows", {code: {**lent.get(code, {}), **own} for code, own in rows.items()})
+            shared[code] = {**shared.get(code, {}), **{word: self.bounds[-1] + n for word, n in numbers.items()}}
+        object.__setattr__(self, "rows", {code: {**shared.get(code, {}), **own} for code, own in rows.items()})
 
     @property
     def codes(self) -> list[str]:
@@ -125,7 +125,10 @@ class LanguageTokeniser(Tokeniser):
             "dimensions": self.dimensions,
             "languages": {code: len(listed) for code, listed in self.vocabularies.items()},
             "words": [word for listed in self.vocabularies.values() for word in listed],
-            "loans": {code: {word: list(to) for word, to in loans.items()} for code, loans in self.loans.items()},
+            "loans": {  # so it is called in saved files
+                code: {word: list(to) for word, to in mapping.items()}
+                for code, mapping in self.dictionary_mapping.items()
+            },
             "tokens": self.tokens,
             "latent": {code: dict(numbers) for code, numbers in self.latent.items()},
         }
@@ -135,14 +138,14 @@ class LanguageTokeniser(Tokeniser):
         vocabularies, rest = {}, list(value["words"])
         for code, count in value["languages"].items():
             vocabularies[code], rest = tuple(rest[:count]), rest[count:]
-        loans = {
+        mapping = {
             code: {word: (to[0], to[1]) for word, to in entries.items()} for code, entries in value["loans"].items()
         }
         return cls(
             vocabularies,
             TextSettings(**value["settings"]),
             value["dimensions"],
-            loans,
+            mapping,
             latent=value.get("latent", {}),
             tokens=value.get("tokens", 0),
         )
