@@ -70,7 +70,7 @@ def _encoders() -> dict[str, Any]:
     from groundling.encoders.picture import PICTURE_ENCODERS
     from groundling.encoders.text import TEXT_ENCODERS
 
-    sides = {"text": TEXT_ENCODERS, "picture": PICTURE_ENCODERS}
+    sides: dict[str, Any] = {"text": TEXT_ENCODERS, "picture": PICTURE_ENCODERS}
     return {f"{side}:{key}": kind for side, registry in sides.items() for key, kind in registry.items()}
 
 

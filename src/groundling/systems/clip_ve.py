@@ -19,7 +19,7 @@ from groundling.encoders import picture as pictures
 from groundling.encoders import text as captions
 from groundling.encoders.pair import Encoders, JudgingEncoders
 from groundling.encoders.picture import BlankPictures, PictureChoice
-from groundling.encoders.settings import Named
+from groundling.encoders.settings import Named, Specials
 from groundling.encoders.text import TextChoice
 from groundling.errors import UserError
 from groundling.objectives.verdict import verdict_loss
@@ -106,7 +106,7 @@ class ClipVE(System):
         own = self.settings
         pooling = {} if own.pooling is None else {"pooling": own.pooling}
         letters = {"character_dimensions": own.character_dimensions, "layers": own.layers}
-        special = {
+        special: Specials = {
             "bidirectional": pooling,
             "characters": {**letters, "pooling": "max", **pooling},
             "pretrained": {"encoder": own.encoder, **pooling},

@@ -26,7 +26,7 @@ from groundling.corpus.sentence_pairs import Meaning
 from groundling.dataset import Dataset, load_corpus
 from groundling.encoders import text as captions
 from groundling.encoders.pair import Encoders
-from groundling.encoders.settings import EncoderSettings, Named
+from groundling.encoders.settings import EncoderSettings, Named, Specials
 from groundling.encoders.text import TextChoice, TextEncoder
 from groundling.encoders.text.taught import TaughtEncoder
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
@@ -214,7 +214,7 @@ class Clseave(System):
         chosen: Named = own.student if isinstance(own.student, dict) else STUDENTS.get(own.student, own.student)
         if isinstance(chosen, str) and chosen.startswith("hub:"):
             chosen = {"name": "pretrained", "encoder": chosen.removeprefix("hub:")}
-        special = {
+        special: Specials = {
             "new_words": {"dropout": own.dropout},
             "characters": {"character_dimensions": own.character_dimensions, "layers": own.layers},
             "use": {"hidden": own.hidden, "dropout": own.dropout},
