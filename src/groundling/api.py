@@ -17,8 +17,9 @@ from groundling.corpus import Corpus, save
 from groundling.dataset import Dataset
 from groundling.devices import pick_device
 from groundling.errors import UserError
+from groundling.evaluation.saved import evaluate_run
 from groundling.files import write_text
-from groundling.report.run_report import evaluate_run
+from groundling.report.run_report import write_report
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.training.before import train_before, train_teachers
@@ -128,7 +129,10 @@ def evaluate(
         device: auto, cpu, cuda or cuda:0.
     """
     name, where = None if corpus is None else os.fspath(corpus), None if data is None else Path(data)
-    return evaluate_run(Path(run), split, corpus=name, data=where, device=device)[0]
+    evaluation = evaluate_run(Path(run), split, corpus=name, data=where, device=device)
+    if evaluation.saved:
+        write_report(evaluation)
+    return evaluation.result.to_json()
 
 
 def teach(

@@ -38,6 +38,11 @@ _shown = False
 _busy = False
 
 
+def notice(sentence: str) -> None:
+    """A line that must be seen, on standard error, whether progress is shown or not."""
+    print(f"groundling: {sentence}", file=sys.stderr)
+
+
 def show(enabled: bool) -> None:
     """The command line turns progress on; the library stays silent by default."""
     global _shown

@@ -18,7 +18,7 @@ from exported import ASKED, CELLS, run_that_sees, small_backbone_known
 from groundling.checking.caption_table import check_table
 from groundling.checking.checker import Checker
 from groundling.errors import UserError
-from groundling.evaluation.entailment_scores import judge
+from groundling.evaluation.entailment_scores import measure_entailment
 from groundling.export import OnnxModel
 from groundling.export.write import export_run
 from groundling.files import write_json
@@ -42,8 +42,8 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """The run, and what was exported from it."""
     folder = tmp_path_factory.mktemp("cells")
     run = run_that_sees(folder / "run", CELLS, grid=3)
-    tested = judge([0, 1, 2, 2], np.eye(3)[[0, 1, 2, 0]], ["en", "en", "de", "de"])
-    write_json(run.evaluation_file, tested.as_json())
+    tested = measure_entailment([0, 1, 2, 2], np.eye(3)[[0, 1, 2, 0]], ["en", "en", "de", "de"])
+    write_json(run.evaluation_file, tested.to_json())
     export_run(run.folder, folder / "exported")
     return run.folder, folder / "exported"
 

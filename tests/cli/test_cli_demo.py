@@ -23,7 +23,7 @@ def tiny_demo(monkeypatch: pytest.MonkeyPatch) -> None:
         return make_recipe(name="demo", training={"maximum_steps": 10, "seed": seed})
 
     monkeypatch.setattr(recipes_command, "resolve", tiny)
-    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *_: make_world()))
+    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *_, **options: make_world()))
 
 
 def test_the_demo_trains_evaluates_and_replaces_only_a_demo(tiny_demo: None, own_ground: Path) -> None:

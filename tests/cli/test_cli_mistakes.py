@@ -100,7 +100,7 @@ def test_a_mistake_is_one_sentence_and_leaves_nothing_behind(command: str, thing
 def test_out_that_is_a_file_is_one_sentence(
     command: str, train_world: list[str], things: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *_: make_world()))
+    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *_, **options: make_world()))
     write_table(things / "shapes", draw_shapes(things / "shapes")[:2])
     arguments = {
         "train": train_world,

@@ -80,7 +80,7 @@ def test_an_average_is_that_of_the_scores_and_nothing_is_overwritten(ground: Pat
         found = result["languages"][code]["text_to_image"]
         assert found["mean"] == pytest.approx(np.mean(ranks))
         assert found["R@1"] == pytest.approx(100 * np.mean(np.array(ranks) == 1))
-    alone = evaluate_retrieval(model, Dataset(storage.load(ground / "corpus"), world.features)).result
+    alone = evaluate_retrieval(model, Dataset(storage.load(ground / "corpus"), world.features)).result.to_json()
     assert result["alone"]["languages"] == alone["languages"]
     table = call("evaluate", ground / "run", "--consistency", "average", "--device", "cpu").out
     assert "mR together" in table

@@ -1,6 +1,6 @@
 """Statements follow their pictures, are stored whole, and are judged by their words alone."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +14,8 @@ from groundling.corpus import Corpus, storage
 from groundling.corpus.entailment import LABELS, Entailments
 from groundling.corpus.inspect import describe, summary
 from groundling.corpus.inspect_statements import label_rows, statement_leaks
-from groundling.corpus.text_only import bag_of_words, majority, text_only
 from groundling.errors import UserError
+from groundling.evaluation.text_only import bag_of_words, majority, text_only
 
 
 def statements(rows: list[tuple[int, str, str, str, str]]) -> Entailments:
@@ -149,7 +149,7 @@ def test_labels_are_counted_by_split_and_language() -> None:
 
 
 def test_statements_of_test_that_are_in_train_are_counted_without_case_and_stops() -> None:
-    leaks = statement_leaks(CORPUS)
+    leaks = statement_leaks(CORPUS, {code: asdict(found) for code, found in text_only(CORPUS).items()})
     assert leaks is not None
     assert leaks["in_train"]["en"] == {"dev": {"count": 0, "of": 1}, "test": {"count": 1, "of": 2}}
     lines = "\n".join(summary({**describe(CORPUS), "statement_leaks": leaks}))
@@ -200,6 +200,6 @@ def test_majority_is_that_of_training() -> None:
 
 def test_languages_that_cannot_be_measured_are_left_out() -> None:
     found = text_only(CORPUS)
-    assert set(found) == {"en"} and found["en"]["asked"] == 2
+    assert set(found) == {"en"} and found["en"].asked == 2
     assert text_only(corpus_of(["test"], statements([(0, "en", "A dog.", "neutral", "a")]))) == {}
     assert text_only(corpus_of(["test"], None)) == {}

@@ -18,8 +18,8 @@ from groundling.corpus.builtin.scenes_sampling import HELD_OUT
 from groundling.corpus.builtin.scenes_sampling import scenes as sample
 from groundling.corpus.builtin.scenes_world import COLOURS, KINDS, SIZES, Item
 from groundling.corpus.entailment import LABELS
-from groundling.corpus.text_only import text_only
 from groundling.errors import UserError
+from groundling.evaluation.text_only import text_only
 from power_cut import kill_9
 
 
@@ -45,7 +45,7 @@ def test_words_alone_are_right_in_one_of_three_cases(corpus: Corpus) -> None:
     found = text_only(corpus)
     assert set(found) == set(GRAMMARS)
     for row in found.values():
-        assert row["majority"] == pytest.approx(1 / 3) and row["words"] == pytest.approx(1 / 3)
+        assert row.majority == pytest.approx(1 / 3) and row.words == pytest.approx(1 / 3)
 
 
 def test_hardly_a_picture_favours_a_label(corpus: Corpus) -> None:

@@ -8,6 +8,7 @@ from safetensors.numpy import save_file
 from groundling.cli import main
 from groundling.errors import UserError
 from groundling.evaluation.compare import compare
+from groundling.files import write_json
 from groundling.run import Run
 
 
@@ -16,6 +17,7 @@ def make_run(
 ) -> Run:
     folder.mkdir()
     arrays = {"text_to_image": text_to_image, "image_to_text": image_to_text, "owners": owners}
+    write_json(folder / "evaluation.json", {})
     save_file({f"{code}.{name}": np.array(values) for name, values in arrays.items()}, folder / "ranks.safetensors")
     return Run(folder)
 
@@ -24,31 +26,31 @@ def test_differences_by_hand(tmp_path: Path) -> None:
     """Four captions of two pictures, and a third picture without captions, which is no query."""
     base = make_run(tmp_path / "a", [1, 12, 30, 11], [1, 20, 0], [0, 0, 1, 1])
     run = make_run(tmp_path / "b", [1, 10, 10, 11], [1, 10, 0], [0, 0, 1, 1])
-    found = compare(run, base, samples=2000)["languages"]["en"]
+    found = compare(run, base, samples=2000).languages["en"]
     words, pictures = found["text_to_image"], found["image_to_text"]
-    assert (words["baseline"], words["run"], words["difference"]) == (25, 75, 50)
-    assert words["low"] == words["high"] == 50  # both pictures gain one of two captions: every draw says the same
-    assert (pictures["baseline"], pictures["run"], pictures["difference"]) == (50, 100, 50)
-    assert (pictures["low"], pictures["high"]) == (0, 100)
-    assert words["p"] == pytest.approx(0.5, abs=0.05)  # two coins, both the same way: 2 of 4
+    assert (words.baseline, words.run, words.difference) == (25, 75, 50)
+    assert words.low == words.high == 50  # both pictures gain one of two captions: every draw says the same
+    assert (pictures.baseline, pictures.run, pictures.difference) == (50, 100, 50)
+    assert (pictures.low, pictures.high) == (0, 100)
+    assert words.p == pytest.approx(0.5, abs=0.05)  # two coins, both the same way: 2 of 4
 
 
 def test_a_run_against_itself_differs_by_nothing(tmp_path: Path) -> None:
     draw = np.random.default_rng(0).integers(1, 40, 60).tolist()
     run = make_run(tmp_path / "a", draw, draw[:30], [row // 2 for row in range(60)])
-    for found in compare(run, run, samples=500)["languages"]["en"].values():
-        assert found["difference"] == found["low"] == found["high"] == 0
-        assert found["p"] == 1
+    for found in compare(run, run, samples=500).languages["en"].values():
+        assert found.difference == found.low == found.high == 0
+        assert found.p == 1
 
 
 def test_a_clear_gain_is_told_from_chance(tmp_path: Path) -> None:
     owners = list(range(200))
     base = make_run(tmp_path / "a", [50] * 200, [50] * 200, owners)
     run = make_run(tmp_path / "b", [1] * 40 + [50] * 160, [50] * 200, owners)
-    found = compare(run, base, samples=2000)["languages"]["en"]
-    assert found["text_to_image"]["low"] > 10
-    assert found["text_to_image"]["p"] < 0.001
-    assert found["image_to_text"]["p"] == 1
+    found = compare(run, base, samples=2000).languages["en"]
+    assert found["text_to_image"].low > 10
+    assert found["text_to_image"].p < 0.001
+    assert found["image_to_text"].p == 1
 
 
 def test_runs_that_cannot_be_compared_are_named(tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundling.corpus.entailment import LABELS
-from groundling.evaluation.entailment_scores import EntailmentScores, calibration, judge, wilson
+from groundling.errors import UserError
+from groundling.evaluation.entailment_scores import calibration, measure_entailment, wilson
+from groundling.evaluation.results import EntailmentResult, result_from_json
 
 # Five statements, worked by hand: truth, probabilities, language. Said: 0, 1, 1, 2, 0; right: yes, no, yes, yes, no.
 TRUTH = [0, 0, 1, 2, 2]
@@ -23,7 +25,7 @@ def drawn(seed: int, count: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 def test_five_statements_by_hand() -> None:
-    found = judge(TRUTH, SHARES, CODES)
+    found = measure_entailment(TRUTH, SHARES, CODES)
     overall = found.overall
     assert overall.statements == 5
     assert overall.accuracy == pytest.approx(60)
@@ -36,11 +38,11 @@ def test_five_statements_by_hand() -> None:
     assert list(found.languages) == ["de", "en"]
     assert (found.languages["en"].accuracy, found.languages["de"].accuracy) == (100, 0)
     assert found.languages["de"].majority == 50
-    assert found.mean()["accuracy"] == 50  # not 60: each language counts the same
+    assert found.mean["accuracy"] == 50  # not 60: each language counts the same
 
 
 def test_the_most_frequent_label_is_that_of_training_where_it_is_known() -> None:
-    assert judge(TRUTH, SHARES, CODES, most_frequent=1).overall.majority == 20
+    assert measure_entailment(TRUTH, SHARES, CODES, most_frequent=1).overall.majority == 20
 
 
 def test_wilson_intervals_as_published() -> None:
@@ -52,7 +54,7 @@ def test_wilson_intervals_as_published() -> None:
 
 def test_slow_twin() -> None:
     truth, shares, codes = drawn(0)
-    found = judge(truth, shares, codes)
+    found = measure_entailment(truth, shares, codes)
     for code, part in [("", found.overall), *found.languages.items()]:
         rows = [row for row in range(len(truth)) if not code or codes[row] == code]
         confusion = [[0] * 3 for _ in range(3)]
@@ -83,8 +85,10 @@ def test_order_does_not_matter(seed: int, count: int, grouped: bool) -> None:
     draw = np.random.default_rng(seed)
     groups = draw.integers(5, size=count) if grouped else None
     other = draw.permutation(count)
-    one = judge(truth, shares, codes, groups).as_json()
-    two = judge(truth[other], shares[other], codes[other], None if groups is None else groups[other]).as_json()
+    one = measure_entailment(truth, shares, codes, groups).to_json()
+    two = measure_entailment(
+        truth[other], shares[other], codes[other], None if groups is None else groups[other]
+    ).to_json()
 
     def flat(value: object) -> list[object]:
         if isinstance(value, dict):
@@ -99,7 +103,7 @@ def test_order_does_not_matter(seed: int, count: int, grouped: bool) -> None:
 @given(st.integers(0, 10_000), st.integers(1, 60))
 def test_parts_make_up_the_whole(seed: int, count: int) -> None:
     truth, shares, codes = drawn(seed, count)
-    found = judge(truth, shares, codes)
+    found = measure_entailment(truth, shares, codes)
     parts = found.languages.values()
     assert sum(part.statements for part in parts) == found.overall.statements == count
     assert (sum(np.array(part.confusion) for part in parts) == np.array(found.overall.confusion)).all()
@@ -120,13 +124,13 @@ def test_a_calibrated_model_has_no_error_and_a_boastful_one_much() -> None:
 def test_translations_of_one_statement_say_no_more_than_one() -> None:
     """Ten copies of each statement have the interval of one copy, where it is said that they belong together."""
     truth, shares, codes = drawn(1, 100)
-    once = judge(truth, shares, codes).overall
+    once = measure_entailment(truth, shares, codes).overall
     tenfold = np.repeat(truth, 10), np.repeat(shares, 10, axis=0), np.repeat(codes, 10)
-    said = judge(*tenfold, groups=np.repeat(np.arange(100), 10)).overall
-    unsaid = judge(*tenfold).overall
+    said = measure_entailment(*tenfold, groups=np.repeat(np.arange(100), 10)).overall
+    unsaid = measure_entailment(*tenfold).overall
     assert (said.low, said.high) == pytest.approx((once.low, once.high), abs=0.1)
     assert unsaid.high - unsaid.low < 0.4 * (once.high - once.low)
-    perfect = judge(truth, np.eye(3)[truth], codes, groups=np.arange(100) // 10).overall
+    perfect = measure_entailment(truth, np.eye(3)[truth], codes, groups=np.arange(100) // 10).overall
     assert perfect.low == pytest.approx(100 * wilson(10, 10)[0])
 
 
@@ -137,7 +141,7 @@ def test_groups_widen_intervals_about_as_drawing_groups_anew_does() -> None:
     likely = draw.beta(2, 1, 150)[groups]
     right = draw.random(600) < likely
     shares = np.where(right[:, None], [0.6, 0.2, 0.2], [0.2, 0.6, 0.2])
-    found = judge(truth, shares, ["en"] * 600, groups).overall
+    found = measure_entailment(truth, shares, ["en"] * 600, groups).overall
     means = right.reshape(150, 4).mean(axis=1)
     again = [means[draw.integers(150, size=150)].mean() for _ in range(4000)]
     low, high = np.quantile(again, [0.025, 0.975])
@@ -146,22 +150,22 @@ def test_groups_widen_intervals_about_as_drawing_groups_anew_does() -> None:
 
 def test_there_and_back_through_json() -> None:
     truth, shares, codes = drawn(2)
-    found = judge(truth, shares, codes)
-    text = json.dumps({"corpus": "world", **found.as_json()}, allow_nan=False)
-    assert EntailmentScores.from_json(json.loads(text)) == found
-    with pytest.raises(ValueError, match="not a judgement"):
-        EntailmentScores.from_json({"labels": list(LABELS), "languages": {}})
+    found = measure_entailment(truth, shares, codes)
+    text = json.dumps({**found.to_json(), "another": 1}, allow_nan=False)
+    assert EntailmentResult.from_json(json.loads(text)) == found
+    with pytest.raises(UserError, match=r"here\.json: not an evaluation .*; evaluate the run again"):
+        result_from_json({"labels": list(LABELS), "languages": {}}, "here.json")
     with pytest.raises(ValueError, match="labels are"):
-        EntailmentScores.from_json({**found.as_json(), "labels": ["yes", "no"]})
+        EntailmentResult.from_json({**found.to_json(), "labels": ["yes", "no"]})
 
 
 def test_the_truth_held_impossible_costs_much_but_not_everything() -> None:
-    loss = judge([0], [[0.0, 0.0, 1.0]], ["en"]).overall.log_loss
+    loss = measure_entailment([0], [[0.0, 0.0, 1.0]], ["en"]).overall.log_loss
     assert 20 < loss < 40
 
 
 def test_equal_probabilities_are_answered_by_the_first_label() -> None:
-    assert judge([0, 1, 2], np.full((3, 3), 1 / 3), ["en"] * 3).overall.confusion == [[1, 0, 0]] * 3
+    assert measure_entailment([0, 1, 2], np.full((3, 3), 1 / 3), ["en"] * 3).overall.confusion == [[1, 0, 0]] * 3
 
 
 @pytest.mark.parametrize(
@@ -179,4 +183,4 @@ def test_equal_probabilities_are_answered_by_the_first_label() -> None:
 )
 def test_what_cannot_be_judged_is_refused(classes: list, shares: object, codes: list, words: str) -> None:
     with pytest.raises(ValueError, match=words):
-        judge(classes, shares, codes)
+        measure_entailment(classes, shares, codes)

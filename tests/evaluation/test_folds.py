@@ -19,6 +19,7 @@ from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
 from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
 from groundling.evaluation.vectors import evaluate_vectors
+from groundling.files import write_json
 from groundling.run import Run
 
 # Pictures 0, 1 and pictures 2, 3 are the same two vectors: ties among all four, none within a fold.
@@ -32,13 +33,13 @@ def test_each_part_is_ranked_by_itself_by_hand() -> None:
     assert found.text_to_image.tolist() == [1, 1, 1, 1, 2]
     assert found.image_to_text.tolist() == [2, 1, 1, 1]  # picture 0 scores 1 with its caption, and with the last one
     result = fold_recalls(found, OWNERS, 2)
-    assert result["text_to_image"]["R@1"] == pytest.approx((100 * 2 / 3 + 100) / 2)  # not 4 of 5: folds count alike
-    assert result["text_to_image"]["mean"] == pytest.approx((4 / 3 + 1) / 2)
-    assert result["image_to_text"]["R@1"] == pytest.approx((50 + 100) / 2)
-    assert result["image_to_text"]["median"] == pytest.approx((1.5 + 1) / 2)
-    assert result["rsum"] == pytest.approx(400 + 100 * 5 / 6 + 75)
-    assert result["mR"] == pytest.approx(result["rsum"] / 6)
-    assert (result["pictures"], result["captions"]) == (4, 5)
+    assert result.text_to_image["R@1"] == pytest.approx((100 * 2 / 3 + 100) / 2)  # not 4 of 5: folds count alike
+    assert result.text_to_image["mean"] == pytest.approx((4 / 3 + 1) / 2)
+    assert result.image_to_text["R@1"] == pytest.approx((50 + 100) / 2)
+    assert result.image_to_text["median"] == pytest.approx((1.5 + 1) / 2)
+    assert result.value("rsum") == pytest.approx(400 + 100 * 5 / 6 + 75)
+    assert result.value("mR") == pytest.approx(result.value("rsum") / 6)
+    assert (result.pictures, result.captions) == (4, 5)
 
 
 def test_one_fold_is_no_fold() -> None:
@@ -63,8 +64,8 @@ def test_folds_are_corpora_of_their_own(folds: int, size: int, seed: int) -> Non
         assert found.image_to_text[fold * size : (fold + 1) * size].tolist() == alone.image_to_text.tolist()
         each.append(recalls(alone))
     result = fold_recalls(found, owners, folds)
-    assert result["rsum"] == pytest.approx(np.mean([one["rsum"] for one in each]))
-    assert result["text_to_image"]["median"] == pytest.approx(np.mean([x["text_to_image"]["median"] for x in each]))
+    assert result.value("rsum") == pytest.approx(np.mean([one.value("rsum") for one in each]))
+    assert result.text_to_image["median"] == pytest.approx(np.mean([x.text_to_image["median"] for x in each]))
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_vectors_in_files(tmp_path: Path) -> None:
     for path, array in zip(paths, (PICTURES, CAPTIONS, OWNERS.astype(np.uint8)), strict=True):
         np.save(path, array)
     expected = fold_recalls(fold_ranks(PICTURES, CAPTIONS, OWNERS, 2), OWNERS, 2)
-    assert evaluate_vectors(*paths, folds=2) == {**expected, "folds": 2}
+    assert evaluate_vectors(*paths, folds=2) == expected
     with pytest.raises(UserError, match=r"P\.npy: 4 pictures cannot be divided into 3 equal folds"):
         evaluate_vectors(*paths, folds=3)
 
@@ -141,14 +142,14 @@ def evaluate(model: object, *arguments: object, **options: object) -> RankedSpli
 def test_a_model_s_folds_by_hand() -> None:
     together, folded = evaluate(Sees(1), photos()), evaluate(Sees(2), photos())
     assert together.by_language["en"].text_to_image.tolist() == [2, 1, 2, 1]  # the twins tie
-    assert "folds" not in together.result
+    assert "folds" not in together.result.to_json()
     assert folded.by_language["en"].text_to_image.tolist() == [1, 1, 1, 1]
     assert folded.by_language["de"].image_to_text.tolist() == [1, 0, 0, 1]
     result = folded.result
-    assert (result["folds"], result["pictures"], result["captions"]) == (2, 4, 6)
-    assert result["chance"]["R@1"] == 50  # one of the two pictures of a fold
-    assert result["languages"]["en"]["text_to_image"]["R@1"] == 100
-    assert result["languages"]["de"]["captions"] == 2
+    assert (result.folds, result.pictures, result.captions) == (2, 4, 6)
+    assert result.chance["R@1"] == 50  # one of the two pictures of a fold
+    assert result.languages["en"].text_to_image["R@1"] == 100
+    assert result.languages["de"].captions == 2
     assert evaluate(Sees(2), photos(), folds=1).result == together.result
     assert evaluate(Sees(1), photos(), folds=2).result == result
 
@@ -166,22 +167,23 @@ def test_what_cannot_be_folded_is_said_before_anything_is_encoded() -> None:
 def test_examples_show_the_fold_that_was_ranked(tmp_path: Path) -> None:
     sheet = examples(evaluate(Sees(2), photos(root=tmp_path)), queries=12, annotated=4)
     for entry in sheet[:12]:
-        names = {hit["picture"].name for hit in entry["hits"]}
+        names = {hit.picture.name for hit in entry.hits}
         assert names in ({"p0", "p1"}, {"p2", "p3"})
-        assert entry["answer"].name in names
-        assert [hit["correct"] for hit in entry["hits"]] == [True, False]
-        assert entry["rank"] == 1
+        assert entry.answer.name in names
+        assert [hit.correct for hit in entry.hits] == [True, False]
+        assert entry.rank == 1
     for entry in sheet[12:]:
-        expected = {"p0": 3, "p1": 3, "p2": 3, "p3": 3}[entry["picture"].name]  # two in English and one in German
-        assert len(entry["captions"]) == expected
+        expected = {"p0": 3, "p1": 3, "p2": 3, "p3": 3}[entry.picture.name]  # two in English and one in German
+        assert len(entry.captions) == expected
 
 
 def test_ranks_in_folds_are_compared_only_with_their_like(tmp_path: Path) -> None:
     for name, folds in (("one", 1), ("two", 2), ("also-two", 2)):
-        evaluate(Sees(folds), photos()).save_ranks(tmp_path / name / "ranks.safetensors")
+        evaluate(Sees(folds), photos()).save(Run(tmp_path / name))
+        write_json(tmp_path / name / "evaluation.json", {})
     one, two, also_two = (Run(tmp_path / name) for name in ("one", "two", "also-two"))
     compared = compare(two, also_two, samples=20)
-    assert set(compared["languages"]) == {"en", "de"}
-    assert compared["languages"]["en"]["text_to_image"]["difference"] == 0
+    assert set(compared.languages) == {"en", "de"}
+    assert compared.languages["en"]["text_to_image"].difference == 0
     with pytest.raises(UserError, match=r"two was ranked in 2 fold\(s\) and .*one in 1; evaluate both alike"):
         compare(two, one)

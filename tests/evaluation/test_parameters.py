@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from conftest import make_recipe
 from groundling.dataset import Dataset
-from groundling.evaluation.liwe_table import PUBLISHED, idle_biases, liwe_table, word_parameters
+from groundling.evaluation.parameter_table import count_rows, idle_biases, published_parameters, word_parameters
 from groundling.evaluation.parameters import Part, count, count_model, describe, totals
 from groundling.files import read_json
 from groundling.model.trained import TrainedModel
@@ -21,6 +21,7 @@ from tiny_networks import save_bert
 WORDS, LETTERS, FEATURES = 24, 25, 12  # of the world: 20 words and 21 letters, and four special symbols each
 GRU = 3 * (6 * 8 + 8 * 8 + 8 + 8)  # from word vectors of 6 to a state of 8
 PICTURE = 12 * 8 + 8
+TABLE = published_parameters()
 
 
 def parts_of(world: Dataset, settings: dict[str, Any]) -> dict[str, Part]:
@@ -70,7 +71,7 @@ def test_parts_by_hand(world: Dataset, settings: dict[str, Any], expected: dict[
     assert {name: part.test_time for name, part in found.items()} == {**expected, "picture projection": PICTURE}
     assert all(part.trainable == part.test_time for part in found.values())
     assert next(name for name, part in found.items() if not part.for_words).startswith("sentence")
-    assert totals(found.values())["for_words"] == sum(
+    assert totals(found.values()).for_words == sum(
         size for name, size in expected.items() if not name.startswith("sentence")
     )
 
@@ -120,41 +121,41 @@ def test_a_run_knows_its_parts_and_a_word_table_to_compare_with(world: Dataset, 
     model = TrainedModel.load(run.folder, "cpu")
     facts, described = read_json(run.facts_file), describe(model)
     assert facts["parameters_by_part"] == {part.name: part.test_time for part in count_model(model)}
-    assert facts["parameters"] == sum(facts["parameters_by_part"].values()) == described["test_time"]
+    assert facts["parameters"] == sum(facts["parameters_by_part"].values()) == described.counts.test_time
     assert facts["trainable_parameters"] == sum(weights.numel() for weights in model.encoders.parameters())
     assert facts["word_parameters"] == WORDS * 12
-    assert described["word_table"] == {"words": WORDS, "dimensions": 12, "parameters": WORDS * 12}
-    assert described["reduction"] == 1
+    assert described.to_json()["word_table"] == {"words": WORDS, "dimensions": 12, "parameters": WORDS * 12}
+    assert described.reduction == 1
 
 
 def test_the_published_table() -> None:
     """Counted as the paper counts, every printed number of Table 1 comes out, all to the digit but BERT's."""
-    rows = liwe_table()
-    assert [row["name"] for row in rows] == [name for name, _, _, _ in PUBLISHED]
+    rows = count_rows(TABLE)
+    assert [row.name for row in rows] == [row.name for row in TABLE.rows]
     for row in rows[1:]:
-        assert round(row["parameters_with_biases"] / 1e6, 1) == row["published_millions"]
-        assert round(row["reduction_with_biases"]) == row["published_reduction"]
-    assert [row["name"] for row in rows[1:] if round(row["reduction"]) != row["published_reduction"]] == [
-        "LIWE-GRU (128, 512)"
-    ]
+        assert round(row.parameters_with_biases / 1e6, 1) == row.published_millions
+        assert round(row.reduction_with_biases) == row.published_reduction
+    assert [row.name for row in rows[1:] if round(row.reduction) != row.published_reduction] == ["LIWE-GRU (128, 512)"]
     bert = rows[0]
-    if bert["parameters"] is not None:
-        assert bert["parameters"] == 108_891_648
-        assert round(bert["reduction"], 2) == bert["published_reduction"]
+    if bert.parameters is not None:
+        assert bert.parameters == 108_891_648
+        assert round(bert.reduction, 2) == bert.published_reduction
 
 
 def printed(left_out: int = 0, alphabet: int = 101) -> list[int]:
     """The factors of LIWE's layered rows if so many parameters were not counted in (128, 512)."""
     factors = []
-    for _, settings, _, _ in PUBLISHED[3:]:
-        parameters = word_parameters({**settings, "dimensions": 8}, alphabet) + idle_biases(settings)
+    for row in TABLE.rows[3:]:
+        settings = {**row.system, "dimensions": 8}
+        sizes = TABLE.model_copy(update={"alphabet": alphabet})
+        parameters = word_parameters(settings, sizes) + idle_biases(settings)
         factors.append(round(9e6 / (parameters - (left_out if settings["layers"] == [128, 512] else 0))))
     return factors
 
 
 def test_what_the_published_numbers_tell() -> None:
     """The notes of the table: which alphabets fit, and that nothing may be left out of a layer."""
-    published = [reduction for _, _, _, reduction in PUBLISHED[3:]]
+    published = [row.reduction for row in TABLE.rows[3:]]
     assert printed() == printed(alphabet=97) == printed(alphabet=234) == published
     assert published not in (printed(alphabet=96), printed(alphabet=235))
     for left_out in (128 + 512 + 300, 2 * 128, 2 * 512, 2 * 300):  # biases or gains; normalisation of one layer

@@ -7,12 +7,13 @@ import pytest
 
 from groundling.errors import UserError
 from groundling.evaluation.ranks import Ranks
-from groundling.evaluation.recalls import mean_over_languages, recalls
+from groundling.evaluation.recalls import recalls
+from groundling.evaluation.results import RetrievalScores
 
 
 def test_recalls_by_hand() -> None:
     result = recalls(Ranks(text_to_image=np.array([1, 2, 6, 11]), image_to_text=np.array([1, 0, 3])))
-    assert result == {
+    assert result.to_json() == {
         "image_to_text": {"R@1": 50.0, "R@5": 100.0, "R@10": 100.0, "median": 2.0, "mean": 2.0},
         "text_to_image": {"R@1": 25.0, "R@5": 50.0, "R@10": 75.0, "median": 4.0, "mean": 5.0},
         "rsum": 400.0,
@@ -20,17 +21,16 @@ def test_recalls_by_hand() -> None:
         "pictures": 3,
         "captions": 4,
     }
-    assert json.loads(json.dumps(result)) == result
+    assert RetrievalScores.from_json(json.loads(json.dumps(result.to_json()))) == result
 
 
 def test_languages_count_alike_however_many_captions_they_have() -> None:
     english = recalls(Ranks(np.array([1, 1]), np.array([1, 1])))
     german = recalls(Ranks(np.array([1, 7, 20, 30]), np.array([1, 20])))
-    mean = mean_over_languages({"en": english, "de": german})
-    assert mean["text_to_image"] == {"R@1": 62.5, "R@5": 62.5, "R@10": 75.0, "median": 7.25, "mean": 7.75}
-    assert mean["rsum"] == pytest.approx((english["rsum"] + german["rsum"]) / 2)
-    assert (mean["pictures"], mean["captions"]) == (2, 3)
-    assert mean.keys() == english.keys()
-    assert mean_over_languages({"en": english}) == english
+    mean = RetrievalScores.average([english, german])
+    assert mean.text_to_image == {"R@1": 62.5, "R@5": 62.5, "R@10": 75.0, "median": 7.25, "mean": 7.75}
+    assert mean.value("rsum") == pytest.approx((english.value("rsum") + german.value("rsum")) / 2)
+    assert (mean.pictures, mean.captions) == (2, 3)
+    assert RetrievalScores.average([english]) == english
     with pytest.raises(UserError, match="no language"):
-        mean_over_languages({})
+        RetrievalScores.average([])

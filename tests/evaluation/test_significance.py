@@ -24,25 +24,25 @@ def test_hits_leave_out_pictures_without_captions() -> None:
 def test_equal_runs() -> None:
     same = np.random.default_rng(0).integers(0, 2, 50)
     assert paired_permutation(same, same) == 1
-    assert paired_bootstrap(same, same) == {"difference": 0, "low": 0, "high": 0}
+    assert paired_bootstrap(same, same) == (0, 0, 0)
 
 
 def test_runs_that_differ_by_chance_alone() -> None:
     draw = np.random.default_rng(1)
     a, b = draw.integers(0, 2, 400), draw.integers(0, 2, 400)
     found = paired_bootstrap(a, b)
-    assert found["low"] < 0 < found["high"]
-    assert found["difference"] == pytest.approx(a.mean() - b.mean())
+    assert found.low < 0 < found.high
+    assert found.difference == pytest.approx(a.mean() - b.mean())
     assert paired_permutation(a, b) > 0.05
 
 
 def test_always_better() -> None:
     assert paired_permutation(np.ones(40), np.zeros(40), samples=2000) == pytest.approx(1 / 2001)
     found = paired_bootstrap(np.ones(40), np.zeros(40))
-    assert found == {"difference": 1, "low": 1, "high": 1}
+    assert tuple(found) == (1, 1, 1)
     better = np.arange(40) < 30
-    assert paired_bootstrap(better, np.zeros(40))["low"] > 0.5
-    assert paired_bootstrap(np.zeros(40), better)["high"] < -0.5
+    assert paired_bootstrap(better, np.zeros(40)).low > 0.5
+    assert paired_bootstrap(np.zeros(40), better).high < -0.5
 
 
 def enumerated(gains: list[float]) -> float:
@@ -69,8 +69,8 @@ def test_bootstrap_approaches_the_normal_interval() -> None:
     gains = draw.normal(0.1, 2, 500)
     found = paired_bootstrap(gains, np.zeros(500), samples=20_000)
     half_width = 1.96 * gains.std() / math.sqrt(500)
-    assert found["low"] == pytest.approx(gains.mean() - half_width, abs=0.06 * half_width)
-    assert found["high"] == pytest.approx(gains.mean() + half_width, abs=0.06 * half_width)
+    assert found.low == pytest.approx(gains.mean() - half_width, abs=0.06 * half_width)
+    assert found.high == pytest.approx(gains.mean() + half_width, abs=0.06 * half_width)
 
 
 def test_captions_of_a_picture_are_one_witness() -> None:
@@ -81,12 +81,12 @@ def test_captions_of_a_picture_are_one_witness() -> None:
     assert paired_bootstrap(*copies) == pytest.approx(paired_bootstrap(a, b))
     assert paired_permutation(*copies) == paired_permutation(a, b)
     alone, together = paired_bootstrap(copies[0], copies[1]), paired_bootstrap(*copies)
-    assert alone["high"] - alone["low"] < 0.6 * (together["high"] - together["low"])
+    assert alone.high - alone.low < 0.6 * (together.high - together.low)
 
 
 def test_pictures_with_more_captions_weigh_more() -> None:
     found = paired_bootstrap([1, 1, 1, 0], [0, 0, 0, 1], groups=[7, 7, 7, 3])
-    assert found == {"difference": 0.5, "low": -1, "high": 1}  # (3 − 1) / 4; one picture drawn twice is all it says
+    assert found == (0.5, -1, 1)  # (3 − 1) / 4; one picture drawn twice is all it says
 
 
 def test_results_do_not_change_from_call_to_call() -> None:

@@ -1,6 +1,7 @@
 """What all tests of experiment tables share: a table that is trained in a second, and what to watch while it is."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,8 +54,8 @@ def run_table(table: TableSettings, out: Path, **options: Any) -> runner.Results
 def without_times(results: runner.Results) -> dict[str, Any]:
     """What must be equal however often a training was stopped."""
     return {
-        folder: {**result, "run": {key: value for key, value in result["run"].items() if key != "seconds"}}
-        for folder, result in results.items()
+        folder: replace(found, run={key: value for key, value in found.run.items() if key != "seconds"})
+        for folder, found in results.items()
     }
 
 
@@ -84,7 +85,7 @@ def forget_datasets() -> Iterator[None]:
 def loaded(world: Dataset, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The world stands in for every corpus; the list grows with each time one is loaded."""
     calls: list[Any] = []
-    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *arguments: calls.append(arguments) or world))
+    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *arguments, **options: calls.append(arguments) or world))
     return calls
 
 

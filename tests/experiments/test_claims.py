@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_tables import make_table
 
-from groundling.experiments.results import summarise, verdict
+from groundling.experiments.results import outcome, summarise
 from groundling.experiments.table_entries import table_entries
 from groundling.experiments.table_settings import TableSettings
+from made_results import entry_result, scores
 
 METRICS = ("image_to_text.R@10", "text_to_image.R@10")
 
@@ -33,16 +34,16 @@ METRICS = ("image_to_text.R@10", "text_to_image.R@10")
         (5.0, None, True, "one seed"),
     ],
 )
-def test_verdicts(difference: float, half_width: float | None, as_good: bool, said: str) -> None:
-    assert verdict(difference, half_width, as_good) == said
+def test_outcomes(difference: float, half_width: float | None, as_good: bool, said: str) -> None:
+    assert outcome(difference, half_width, as_good) == said
 
 
 @given(st.floats(-50, 50), st.floats(0, 20))
 @settings(deadline=None)
-def test_turning_a_claim_round_turns_its_verdict_round(difference: float, half_width: float) -> None:
+def test_turning_a_claim_round_turns_its_outcome_round(difference: float, half_width: float) -> None:
     other = {"holds": "opposite", "opposite": "holds", "better": "worse", "worse": "better"}
     for equal in (False, True):
-        here, there = verdict(difference, half_width, equal), verdict(-difference, half_width, equal)
+        here, there = outcome(difference, half_width, equal), outcome(-difference, half_width, equal)
         assert there == other.get(here, here)
 
 
@@ -59,16 +60,16 @@ def weighed(table: TableSettings, numbers: dict[tuple[str, str], list[Any]]) -> 
     """The first claim of the table; numbers by row and language, one for each seed, each a number or one per metric."""
     results = {}
     for entry in table_entries(table):
-        languages: dict[str, Any] = {}
+        languages = {}
         for code in entry.group:
             number = numbers[entry.row, code][entry.recipe.training.seed]
             if isinstance(number, tuple):
-                parts = (metric.split(".") for metric in METRICS)
-                languages[code] = {way: {key: value} for (way, key), value in zip(parts, number, strict=True)}
+                by_pictures, by_words = number
+                languages[code] = scores({}, {"R@10": by_words}, {"R@10": by_pictures})
             else:
-                languages[code] = {"mR": number, "text_to_image": {"median": number, "mean": number, "R@10": number}}
-        results[entry.folder] = {"languages": languages}
-    (claim,) = summarise(table, results)["claims"]
+                languages[code] = scores({"mR": number}, {"median": number, "mean": number, "R@10": number})
+        results[entry.folder] = entry_result(languages)
+    (claim,) = summarise(table, results).to_json()["claims"]
     return claim
 
 
@@ -126,13 +127,13 @@ def test_several_metrics_are_averaged_seed_by_seed() -> None:
     assert found == {"published": 1.5, "difference": 1, "interval": 0, "verdict": "holds"}
 
 
-def test_one_seed_has_a_difference_and_no_verdict() -> None:
+def test_one_seed_has_a_difference_and_no_outcome() -> None:
     found = weighed(table_of({}, seeds=[1]), NUMBERS)["languages"]["en"]
     assert (found["difference"], found["interval"], found["verdict"]) == (9, None, "one seed")
 
 
 def test_a_row_without_results_leaves_the_published_difference() -> None:
-    summary = summarise(table_of({}), {})
+    summary = summarise(table_of({}), {}).to_json()
     assert summary["claims"][0]["languages"] == {"en": {"published": 2.5}, "de": {"published": None}}
 
 

@@ -39,10 +39,10 @@ ROWS = [
 @pytest.fixture(autouse=True)
 def judged(monkeypatch: pytest.MonkeyPatch) -> None:
     world = make_judged()
-    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *_: world))
+    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *_, **options: world))
 
 
-def verdict_table(**changes: Any) -> TableSettings:
+def entailment_table(**changes: Any) -> TableSettings:
     values: dict[str, Any] = {
         "metrics": ["accuracy", "log_loss"],
         "base": {
@@ -62,7 +62,7 @@ def verdict_table(**changes: Any) -> TableSettings:
 
 
 def test_a_judge_its_students_and_one_that_is_blind(tmp_path: Path, trained: list[Path]) -> None:
-    table = verdict_table()
+    table = entailment_table()
     results = run_table(table, tmp_path)
     names = [folder.name.rsplit("-", 1)[0] for folder in trained]
     assert sorted(names) == sorted(
@@ -71,30 +71,28 @@ def test_a_judge_its_students_and_one_that_is_blind(tmp_path: Path, trained: lis
         for name in (f"before-clip_ve-en-seed{seed}", f"clip_ve-en-seed{seed}", *[f"clseave-en+de-seed{seed}"] * 2)
     )
     found = summarise(table, results)
-    blind, taught, words = (row["columns"] for row in found["rows"])
+    blind, taught, words = (row.columns for row in found.rows)
     judges = [
         read_json(folder / "evaluation.json")["languages"]["en"]["accuracy"]
         for folder in trained
         if folder.name.startswith("before")
     ]
-    assert taught["en accuracy"]["values"] == pytest.approx(judges)
-    assert words["en accuracy"]["values"] == pytest.approx(judges)
+    assert taught["en accuracy"].values == pytest.approx(judges)
+    assert words["en accuracy"].values == pytest.approx(judges)
     assert "de accuracy" not in blind
-    assert taught["en accuracy"]["mean"] > blind["en accuracy"]["mean"] + 5
-    assert taught["en log_loss"]["mean"] < blind["en log_loss"]["mean"] < 1.2
-    seeing, surer = (claim["languages"]["en"] for claim in found["claims"])
-    means = {key: taught[f"en {key}"]["mean"] - blind[f"en {key}"]["mean"] for key in ("accuracy", "log_loss")}
-    assert seeing["difference"] == pytest.approx(means["accuracy"])
-    assert surer["difference"] == pytest.approx(-means["log_loss"])  # less of it is better
+    assert taught["en accuracy"].mean > blind["en accuracy"].mean + 5
+    assert taught["en log_loss"].mean < blind["en log_loss"].mean < 1.2
+    seeing, surer = (claim.languages["en"] for claim in found.claims)
+    means = {key: taught[f"en {key}"].mean - blind[f"en {key}"].mean for key in ("accuracy", "log_loss")}
+    assert seeing.difference == pytest.approx(means["accuracy"])
+    assert surer.difference == pytest.approx(-means["log_loss"])  # less of it is better
     lines = claims_table(found).markdown()
-    assert f"+{surer['difference']:.3f} ± " in lines
+    assert f"+{surer.difference:.3f} ± " in lines
     assert "Difference of accuracy or loss, where less is better with the sign turned," in lines
     shown = experiment_table(found).markdown()
-    assert f"{blind['en log_loss']['mean']:.3f} ± " in shown
+    assert f"{blind['en log_loss'].mean:.3f} ± " in shown
     assert "Accuracy: share of statements" in shown
-    assert (
-        f"{taught['en log_loss']['mean'] + taught['en log_loss']['interval']:.3f}" in interval_table(found).markdown()
-    )
+    assert f"{taught['en log_loss'].mean + taught['en log_loss'].interval:.3f}" in interval_table(found).markdown()
     assert [caption for caption, _ in experiment_figures(found)] == ["accuracy", "loss"]
 
 
@@ -116,10 +114,10 @@ def test_a_measure_of_something_else_is_told_before_training(
     changes: dict[str, Any], words: str, tmp_path: Path, trained: list[Path]
 ) -> None:
     with pytest.raises(UserError, match=words):
-        run_table(verdict_table(**changes), tmp_path)
+        run_table(entailment_table(**changes), tmp_path)
     assert not trained
 
 
 def test_a_claim_about_a_metric_that_is_not_in_the_table() -> None:
     with pytest.raises(UserError, match="log_loss is none of the table's metrics"):
-        run_table(verdict_table(metrics=["accuracy"]), Path("nowhere"))
+        run_table(entailment_table(metrics=["accuracy"]), Path("nowhere"))

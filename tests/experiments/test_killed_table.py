@@ -58,7 +58,7 @@ def test_kill_9_in_the_middle_of_a_table_then_going_on_gives_the_same_numbers(tm
     )
     after = run_table(table, tmp_path / "killed")
     for folder, result in whole.items():
-        assert after[folder]["languages"] == result["languages"]
+        assert after[folder].result == result.result
         facts = ("steps", "best_step", "best_score", "parameters")
-        assert {key: after[folder]["run"][key] for key in facts} == {key: result["run"][key] for key in facts}
+        assert {key: after[folder].run[key] for key in facts} == {key: result.run[key] for key in facts}
     assert not list(tmp_path.rglob("checkpoint.safetensors"))

@@ -13,13 +13,14 @@ from conftest import make_world
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.consistency.evaluate import evaluate_consistency
+from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.translated_queries import evaluate_translated
 from groundling.experiments.question import Question
 from groundling.experiments.results import how_it_was_made, summarise
 from groundling.experiments.runner import finished_entries, run_entries
 from groundling.experiments.table_entries import table_entries
 from groundling.experiments.table_settings import TableSettings
-from groundling.files import write_json
+from groundling.files import read_json, write_json
 
 forget_datasets, trained = small_tables.forget_datasets, small_tables.trained
 
@@ -42,7 +43,7 @@ def parallel_world() -> Dataset:
 @pytest.fixture
 def loaded(monkeypatch: pytest.MonkeyPatch) -> Dataset:
     world = parallel_world()
-    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *arguments: world))
+    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *arguments, **options: world))
     return world
 
 
@@ -59,10 +60,12 @@ def test_a_model_is_trained_once_for_all_that_is_asked_of_it(
     assert len(results) == 3
     assert not list(tmp_path.rglob("best.safetensors"))
     plain, average, learned = (results[entry.key] for entry in table_entries(table))
-    assert average["alone"]["languages"] == plain["languages"]
-    assert average["consistency"]["how"] == "average"
-    assert learned["consistency"]["parameters"] == 2 * 32 + 32
-    assert average["languages"] != plain["languages"]
+    assert (plain.more_parameters, average.more_parameters, learned.more_parameters) == (0, 0, 2 * 32 + 32)
+    assert average.result.languages != plain.result.languages
+    (answer,) = tmp_path.rglob("asked-consistency-average-*.json")
+    answered = read_json(answer)
+    assert RetrievalResult.from_json({**plain.result.to_json(), **answered["alone"]}) == plain.result
+    assert answered["consistency"]["how"] == "average"
     trained.clear()
     assert run_table(table, tmp_path) == results
     assert finished_entries(list(table_entries(table)), tmp_path) == results
@@ -79,13 +82,12 @@ def test_answers_are_those_of_the_evaluation_by_hand(
     results = run_table(table, tmp_path, keep_weights=True)
     average, translated = table_entries(table)
     assert (
-        results[average.key]["languages"]
-        == (evaluate_consistency(tmp_path / average.folder, "average", device="cpu")["languages"])
+        results[average.key].result == evaluate_consistency(tmp_path / average.folder, "average", device="cpu").together
     )
     by_hand = evaluate_translated(tmp_path / translated.folder, "en", "own", device="cpu")
-    assert results[translated.key]["languages"] == by_hand["languages"]
-    (row,) = (row for row in summarise(table, results)["rows"] if row["name"] == "Trans. to En")
-    assert row["columns"]["en"]["mean"] == by_hand["languages"]["en"]["mR"]
+    assert results[translated.key].result == by_hand.result
+    (row,) = (row for row in summarise(table, results).rows if row.name == "Trans. to En")
+    assert row.columns["en"].mean == by_hand.result.value("en", "mR")
 
 
 def test_a_translated_row_has_the_columns_that_were_translated(
@@ -96,9 +98,9 @@ def test_a_translated_row_has_the_columns_that_were_translated(
         run_table(table_of(TO_ENGLISH), tmp_path)
     monkeypatch.setattr("groundling.evaluation.translated_queries.ENOUGH", 0.5)  # every other caption has one
     table = table_of(TO_ENGLISH)
-    (row,) = summarise(table, run_table(table, tmp_path))["rows"]
-    assert set(row["columns"]) == {"en", "de", "mean"}
-    assert row["own_mean"]["mR"]["mean"] == row["columns"]["mean"]["mean"]
+    (row,) = summarise(table, run_table(table, tmp_path)).rows
+    assert set(row.columns) == {"en", "de", "mean"}
+    assert row.own_mean["mR"].mean == row.columns["mean"].mean
 
 
 def test_a_question_that_comes_later_is_asked_of_the_weights_if_they_were_kept(
@@ -118,7 +120,7 @@ def test_a_question_that_comes_later_trains_again_where_weights_are_gone(
     after = run_table(table_of(PLAIN, AVERAGE), tmp_path)
     assert len(trained) == 2
     (key,) = before
-    assert after[key]["languages"] == before[key]["languages"]  # on a CPU the same model
+    assert after[key].result == before[key].result  # on a CPU the same model
     assert len(after) == 2
 
 
@@ -141,9 +143,9 @@ def test_sentences_of_one_origin(loaded: Dataset, tmp_path: Path) -> None:
     table = table_of(PLAIN, *rows)
     results = run_table(table, tmp_path)
     plain, human, machine = (results[entry.key] for entry in table_entries(table))
-    assert {code: part["captions"] for code, part in human["languages"].items()} == {"en": 25, "de": 25}
-    assert machine["captions"] == 50
-    assert plain["captions"] == 100
+    assert {code: part.captions for code, part in human.result.languages.items()} == {"en": 25, "de": 25}
+    assert machine.result.captions == 50
+    assert plain.result.captions == 100
 
 
 def test_questions_that_cannot_be_answered_stop_a_table_before_it_starts(
@@ -155,7 +157,7 @@ def test_questions_that_cannot_be_answered_stop_a_table_before_it_starts(
         run_table(table_of({"name": "x", "ask": {"consistency": "average", "source": "nowhere"}}), tmp_path)
     alone = replace(loaded, corpus=replace(loaded.corpus, info={}))
     small_tables.runner._cached_dataset.cache_clear()
-    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *arguments: alone))
+    monkeypatch.setattr(Dataset, "load", staticmethod(lambda *arguments, **options: alone))
     with pytest.raises(UserError, match="no test caption of corpus world has a translation there; give another"):
         run_table(table_of(AVERAGE), tmp_path)
     assert trained == []
@@ -196,8 +198,9 @@ def test_a_table_of_translations_may_lie_below_the_data_folder(loaded: Dataset, 
     (tmp_path / "data" / "told.tsv").write_text("\n".join(lines), encoding="utf-8")
     table = table_of(AVERAGE, translations="told.tsv")
     results = run_entries(list(table_entries(table)), tmp_path / "out", tmp_path / "data", "cpu")
-    (result,) = results.values()
-    assert result["consistency"]["translated"] == {"de": 100.0, "en": 100.0}
+    (answer,) = (tmp_path / "out").rglob("asked-*.json")
+    assert len(results) == 1
+    assert read_json(answer)["consistency"]["translated"] == {"de": 100.0, "en": 100.0}
 
 
 def test_preparing_trains_nothing(loaded: Dataset, trained: list[Path], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,15 +10,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_tables import make_table
 
-from groundling.experiments.results import how_it_was_made, pick, summarise
-from groundling.experiments.runner import Results
+from groundling.errors import UserError
+from groundling.experiments.results import how_it_was_made
+from groundling.experiments.results import summarise as summarise_table
+from groundling.experiments.runner import EntryResult, Results
 from groundling.experiments.table_entries import TableEntry, table_entries
 from groundling.experiments.table_settings import TableSettings
+from made_results import entry_result, scores
 
 
-def evaluation(**recalls: float) -> dict[str, Any]:
+def evaluation(**recalls: float) -> EntryResult:
     """An evaluation with this mR for each language."""
-    return {"languages": {code: {"mR": value, "text_to_image": {"R@10": 2 * value}} for code, value in recalls.items()}}
+    return entry_result({code: scores({"mR": value}, {"R@10": 2 * value}) for code, value in recalls.items()})
+
+
+def summarise(*arguments: Any, **options: Any) -> dict[str, Any]:
+    return summarise_table(*arguments, **options).to_json()
 
 
 def results_of(table: TableSettings, number: Callable[[TableEntry, str], float | None]) -> Results:
@@ -205,7 +213,7 @@ def test_parameters_are_those_of_all_models_of_a_row() -> None:
     table, results = by_hand(parameters=True)
     sizes = {entry.folder: 1000 * len(entry.group) for entry in table_entries(table)}
     for folder, result in results.items():
-        result["run"] = {"parameters": sizes[folder], "word_parameters": sizes[folder] // 10}
+        results[folder] = replace(result, run={"parameters": sizes[folder], "word_parameters": sizes[folder] // 10})
     alone, both = summarise(table, results)["rows"]
     assert alone["parameters"] == both["parameters"] == {"all": 2000, "words": 200}
     assert [row["parameters"] for row in summarise(*by_hand())["rows"]] == [None, None]
@@ -213,18 +221,19 @@ def test_parameters_are_those_of_all_models_of_a_row() -> None:
 
 
 def test_metrics_are_picked_by_direction_and_name() -> None:
-    result = {"mR": 3, "text_to_image": {"R@10": 4, "median": 5}, "image_to_text": {"R@1": 6}}
+    result = scores({"mR": 3}, {"R@10": 4, "median": 5}, {"R@1": 6})
     asked = ("mR", "text_to_image.R@10", "text_to_image.median", "image_to_text.R@1")
-    assert [pick(result, metric) for metric in asked] == [3, 4, 5, 6]
+    assert [result.value(metric) for metric in asked] == [3, 4, 5, 6]
+    with pytest.raises(UserError, match=r"no text_to_image\.R@1 was measured here; evaluate the run again"):
+        result.value("text_to_image.R@1")
+    with pytest.raises(UserError, match="accuracy is no measure of retrieval"):
+        result.value("accuracy")
 
 
 def test_how_it_was_made_sums_up_the_runs() -> None:
     facts = {"commit": "abc", "device": "CPU", "precision": "float32", "steps": 100, "seconds": 1.4}
-    results = {
-        "a": {"run": facts},
-        "b": {"run": {**facts, "device": "GPU", "seconds": 2.4}},
-        "c": {"run": {**facts, "commit": "abd", "steps": 7}},
-    }
+    runs = {"a": facts, "b": {**facts, "device": "GPU", "seconds": 2.4}, "c": {**facts, "commit": "abd", "steps": 7}}
+    results = {key: entry_result({}, run) for key, run in runs.items()}
     assert how_it_was_made("groundling reproduce x", results, 3) == {
         "command": "groundling reproduce x",
         "commit": "abc, abd",

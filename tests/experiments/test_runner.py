@@ -12,11 +12,11 @@ from small_tables import Stop, make_table, run_table, without_times
 from conftest import make_world
 from groundling import training
 from groundling.errors import UserError
+from groundling.evaluation.saved import evaluate_run
 from groundling.experiments.results import how_it_was_made, summarise
 from groundling.experiments.runner import finished_entries, run_entries
 from groundling.experiments.table_entries import table_entries
 from groundling.files import read_json, write_json
-from groundling.report.run_report import evaluate_run
 from groundling.run import Run
 from groundling.training import checkpoint, loop
 
@@ -32,14 +32,14 @@ def folder_of(table: small_tables.TableSettings) -> str:
     return entry.folder
 
 
-def test_each_cell_is_trained_once_and_never_again(loaded: list[Any], trained: list[Path], tmp_path: Path) -> None:
+def test_each_entry_is_trained_once_and_never_again(loaded: list[Any], trained: list[Path], tmp_path: Path) -> None:
     first = run_table(make_table(), tmp_path)
     assert sorted(str(folder.relative_to(tmp_path)) for folder in trained) == sorted(first)
     assert len(first) == 6
     assert len(loaded) == 1  # six entries share one corpus
     for entry in table_entries(make_table()):
-        assert set(first[entry.folder]["languages"]) == set(entry.group)
-        assert first[entry.folder]["run"]["seed"] == entry.recipe.training.seed
+        assert set(first[entry.folder].result.languages) == set(entry.group)
+        assert first[entry.folder].run["seed"] == entry.recipe.training.seed
     assert not list(tmp_path.rglob("best.safetensors"))  # six models nobody asked for
     assert len(list(tmp_path.rglob("ranks.safetensors"))) == 6
     trained.clear()
@@ -66,8 +66,8 @@ def test_two_tables_that_share_a_training_train_it_once(loaded: list[Any], train
     in_turn = run_table(both, tmp_path / "in turn")
     assert len(trained) == 3
     assert without_times(in_turn) == without_times(at_once)
-    alone, again = (row["columns"]["en"] for row in summarise(english, at_once)["rows"])
-    assert alone == again == summarise(both, at_once)["rows"][0]["columns"]["en"]
+    alone, again = (row.columns["en"] for row in summarise(english, at_once).rows)
+    assert alone == again == summarise(both, at_once).rows[0].columns["en"]
 
 
 def test_long_trainings_start_first(loaded: list[Any], trained: list[Path], tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_table_that_stopped_goes_on_with_what_is_left(
     assert without_times(results) == without_times(whole)
 
 
-def test_a_cell_that_stopped_in_the_middle_goes_on_from_its_checkpoint(
+def test_an_entry_that_stopped_in_the_middle_goes_on_from_its_checkpoint(
     loaded: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = one_training()
@@ -141,29 +141,29 @@ def test_a_cell_that_stopped_in_the_middle_goes_on_from_its_checkpoint(
 @pytest.mark.parametrize(
     "last_file", ["tokeniser.json", "recipe.json", "run.json", "ranks.safetensors", "evaluation.json"]
 )
-def test_a_cell_that_stopped_before_any_of_its_files_was_written_goes_on(
+def test_an_entry_that_stopped_before_any_of_its_files_was_written_goes_on(
     last_file: str, loaded: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The power may fail at any line of `run_entry` and of `train`; here it does just before each file in turn."""
     table = one_training()
     whole = run_table(table, tmp_path / "whole")
 
-    def stopping(path_at: int, write: Callable[..., None]) -> Callable[..., None]:
-        def wrapper(*arguments: Any) -> None:
+    def stopping(path_at: int, write: Callable[..., Any]) -> Callable[..., Any]:
+        def wrapper(*arguments: Any) -> Any:
             if Path(arguments[path_at]).name == last_file:
                 raise Stop
-            write(*arguments)
+            return write(*arguments)
 
         return wrapper
 
     with monkeypatch.context() as patch:
         from groundling import files, run
-        from groundling.evaluation.retrieval import RankedSplit
+        from groundling.evaluation import retrieval, saved
 
         patch.setattr(loop, "write_json", stopping(0, files.write_json))
         patch.setattr(run, "write_json", stopping(0, files.write_json))
-        patch.setattr(RankedSplit, "save_ranks", stopping(1, RankedSplit.save_ranks))
-        patch.setattr(files, "write_json", stopping(0, files.write_json))
+        patch.setattr(retrieval, "atomic_path", stopping(0, files.atomic_path))
+        patch.setattr(saved, "write_json", stopping(0, files.write_json))
         with pytest.raises(Stop):
             run_table(table, tmp_path / "stopped")
     assert without_times(run_table(table, tmp_path / "stopped")) == without_times(whole)
@@ -191,7 +191,7 @@ def test_other_settings_lie_beside_and_leave_the_old_results_alone(loaded: list[
     assert finished_entries(list(table_entries(one_training())), tmp_path) == first
 
 
-def test_a_cell_that_was_evaluated_again_by_hand_still_counts(loaded: list[Any], tmp_path: Path) -> None:
+def test_an_entry_that_was_evaluated_again_by_hand_still_counts(loaded: list[Any], tmp_path: Path) -> None:
     """`groundling evaluate` of an entry whose weights were kept writes evaluation.json anew."""
     table = one_training()
     first = run_table(table, tmp_path, keep_weights=True)
@@ -205,6 +205,6 @@ def test_two_at_a_time_give_what_one_at_a_time_gives(tmp_path: Path) -> None:
     table = make_table(base=small_tables.on_disk(tmp_path / "world"), rows=[{"name": "one"}])
     one = run_table(table, tmp_path / "one")
     two = run_table(table, tmp_path / "two", jobs=2)
-    assert {folder: result["languages"] for folder, result in one.items()} == {
-        folder: result["languages"] for folder, result in two.items()
+    assert {folder: result.result for folder, result in one.items()} == {
+        folder: result.result for folder, result in two.items()
     }

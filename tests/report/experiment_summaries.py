@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -9,10 +10,12 @@ from rich.console import Console
 
 from groundling.experiments.results import summarise
 from groundling.experiments.runner import Results
+from groundling.experiments.summary import ClaimResult, Finding, TableSummary
 from groundling.experiments.table_entries import table_entries
 from groundling.experiments.table_settings import TableSettings
 from groundling.report.formatted_table import Table
 from groundling.settings import check
+from made_results import entry_result, scores
 
 
 def summary_of(
@@ -21,9 +24,9 @@ def summary_of(
     published: dict[str, dict[str, Any]] | None = None,
     metrics: tuple[str, ...] = ("mR",),
     languages: tuple[str, ...] = ("en", "de"),
-    claims: list[dict[str, Any]] | None = None,
+    claims: list[ClaimResult] | None = None,
     **changes: Any,
-) -> dict[str, Any]:
+) -> TableSummary:
     """The summary of a table whose rows have these numbers by language, one for each seed; the same in every metric."""
     listed = [
         {
@@ -37,31 +40,33 @@ def summary_of(
     values = {"title": "Two rows", "languages": list(languages), "metrics": list(metrics), "seeds": [0, 1]}
     table = check(TableSettings, {**values, "base": {"corpus": {"name": "x"}}, "rows": listed, **changes}, "table")
     results: Results = {}
-    for cell in table_entries(table):
-        (code,), seed = cell.group, cell.recipe.training.seed
-        numbers = rows[cell.row].get(code, ())
+    for entry in table_entries(table):
+        (code,), seed = entry.group, entry.recipe.training.seed
+        numbers = rows[entry.row].get(code, ())
         if seed < len(numbers):
             recalls = dict.fromkeys(("R@1", "R@5", "R@10", "median", "mean"), numbers[seed])
-            both = {"text_to_image": recalls, "image_to_text": recalls}
-            results[cell.folder] = {"languages": {code: {"mR": numbers[seed], "rsum": numbers[seed], **both}}}
-    return summarise(table, results) | ({} if claims is None else {"claims": claims})
+            both = {"mR": numbers[seed], "rsum": numbers[seed]}
+            results[entry.folder] = entry_result({code: scores(both, recalls, recalls)})
+    summary = summarise(table, results)
+    return summary if claims is None else replace(summary, claims=claims)
 
 
 ROWS: dict[str, dict[str, tuple[float, ...]]] = {
     "Alone": {"en": (10, 14), "de": (20, 30)},
     "Both": {"en": (11, 13), "de": (25, 15)},
 }
-CLAIM = {
-    "says": "Two are better",
-    "better": "Both",
-    "than": "Alone",
-    "languages": {
-        "en": {"published": 2.5, "difference": 9.04, "interval": 5.55, "verdict": "holds"},
-        "de": {"published": -0.3, "difference": -0.04, "interval": 1.2, "verdict": "not resolved"},
-        "fr": {"published": None, "difference": -2.0, "interval": None, "verdict": "one seed"},
-        "cs": {"published": None},
+CLAIM = ClaimResult(
+    "Two are better",
+    "Both",
+    "Alone",
+    None,
+    {
+        "en": Finding(2.5, 9.04, 5.55, "holds"),
+        "de": Finding(-0.3, -0.04, 1.2, "not resolved"),
+        "fr": Finding(None, -2.0, None, "one seed"),
+        "cs": Finding(None),
     },
-}
+)
 MADE = {"command": "groundling reproduce x", "commit": "abc", "trainings": 6}
 
 

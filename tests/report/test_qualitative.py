@@ -12,11 +12,13 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from groundling.corpus import Corpus
-from groundling.evaluation.examples import examples_by_language
+from groundling.evaluation.examples import FoundPictures, examples_by_language
 from groundling.evaluation.folds import fold_ranks
 from groundling.evaluation.retrieval import RankedSplit
 from groundling.evaluation.scores import SCORES
+from groundling.evaluation.show import ShownRun
 from groundling.report.qualitative import qualitative_page
+from made_results import retrieval, scores
 
 EVIL = '<script>alert("1")</script>'
 
@@ -44,7 +46,7 @@ def evaluated(seed: int, similarity: str = "cosine", folds: int = 1, root: Path 
         code: fold_ranks(pictures, captions[codes == code], owners[codes == code], folds, score=score)
         for code in ("en", "ar")
     }
-    return RankedSplit({}, by_language, corpus, pictures, captions, folds, similarity)
+    return RankedSplit(retrieval({}), by_language, corpus, pictures, captions, folds, similarity)
 
 
 @settings(max_examples=60, deadline=None)
@@ -55,28 +57,29 @@ def test_what_is_shown_agrees_with_the_ranks(seed: int, similarity: str, folds: 
     sheet = examples_by_language(found, 12, 8, seed)
     assert len(sheet) == 20
     for entry in sheet:
-        answers = entry.get("hits") or entry["captions"]
-        places = [place for place, answer in enumerate(answers, 1) if answer["correct"]]
+        answers = entry.hits if isinstance(entry, FoundPictures) else entry.captions
+        places = [place for place, answer in enumerate(answers, 1) if answer.correct]
         assert len(answers) == 5
-        assert places[:1] == ([entry["rank"]] if entry["rank"] <= 5 else [])
-        scores = [answer["score"] for answer in answers]
+        assert places[:1] == ([entry.rank] if entry.rank <= 5 else [])
+        scores = [answer.score or 0.0 for answer in answers]
         assert scores == sorted(scores, reverse=True)
-    assert all(caption["language"] == entry["language"] for entry in sheet[12:] for caption in entry["captions"])
+    assert all(caption.language == entry.language for entry in sheet[12:] for caption in entry.captions)
 
 
 def test_nothing_is_drawn_twice_and_languages_take_turns() -> None:
     sheet = examples_by_language(evaluated(0), queries=9, pictures=50, seed=3)
-    assert [entry["language"] for entry in sheet[:12]] == ["en", "ar"] * 4 + ["en"] + ["ar", "en", "ar"]
+    assert [entry.language for entry in sheet[:12]] == ["en", "ar"] * 4 + ["en"] + ["ar", "en", "ar"]
     asked, described = sheet[:9], sheet[9:]
-    assert len({entry["text"] for entry in asked}) == 9
-    assert sorted(entry["name"] for entry in described) == sorted(f"{number}.png" for number in range(12))
+    assert len({entry.text for entry in asked}) == 9
+    assert sorted(entry.name for entry in described) == sorted(f"{number}.png" for number in range(12))
     assert sheet != examples_by_language(evaluated(0), queries=9, pictures=50, seed=4)
 
 
 def page_of(found: RankedSplit, **about: Any) -> str:
     sheet = examples_by_language(found, 4, 4)
-    evaluation = {"corpus": EVIL, "split": "test", "pictures": 12, "languages": {}}
-    return qualitative_page(sheet, evaluation, {"system": "x", "seed": 5, "untrained": [], "told": False, **about})
+    result = retrieval({"en": scores({}, {}, {})}, corpus=EVIL, pictures=12, captions=36)
+    about = {"run": "runs/x", "system": "x", "seed": 5, "untrained": [], "told": False, **about}
+    return qualitative_page(ShownRun(**about, examples=sheet, result=result))
 
 
 def test_the_page_is_self_contained_and_marks_languages(tmp_path: Path) -> None:
@@ -119,6 +122,6 @@ def test_photos_of_another_folder_are_found_by_name(tmp_path: Path, place: str) 
     sheet = examples_by_language(
         replace(found, corpus=replace(found.corpus, pictures=names)), 0, 12, photos=tmp_path / "photos"
     )
-    paths = {entry["name"]: entry["picture"] for entry in sheet}
+    paths = {entry.name: entry.picture for entry in sheet}
     assert paths.pop(f"{below}3.png") == tmp_path / place / "3.png"
     assert set(paths.values()) == {None}

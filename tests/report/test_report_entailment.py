@@ -5,23 +5,32 @@ import json
 import math
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundling.evaluation.entailment_scores import EntailmentScores, judge
-from groundling.report.charts.marks import count_square, scatter
+from groundling.evaluation.entailment_scores import measure_entailment
+from groundling.evaluation.language_distances import KINDS, by_distance, linguistic_distances, spearman
+from groundling.evaluation.results import EntailmentResult, Uncalibrated
+from groundling.report.charts import scatter, square
 from groundling.report.curves import learning_curves
-from groundling.report.distances import KINDS, by_distance, linguistic_distances, spearman
-from groundling.report.entailment_figures import confusion_figures, entailment_sections, published_table
+from groundling.report.entailment_figures import (
+    confusion_figures,
+    entailment_sections,
+    published_entailment,
+    published_table,
+)
+from groundling.report.html import Block
 
 LANGUAGES = ["en", "de", "nl", "ja", "zh", "ko"]
 
 
-def judged(languages: list[str], seed: int = 0, each: int = 40) -> dict:
-    """Evaluation data in which each language is a little worse than the one before."""
+def judged(languages: list[str], seed: int = 0, each: int = 40) -> EntailmentResult:
+    """An evaluation in which each language is a little worse than the one before."""
     draw = np.random.default_rng(seed)
     truth = draw.integers(3, size=each * len(languages))
     place = np.repeat(np.arange(len(languages)), each)
@@ -29,7 +38,16 @@ def judged(languages: list[str], seed: int = 0, each: int = 40) -> dict:
     said = np.where(right, truth, (truth + 1) % 3)
     shares = np.full((len(truth), 3), 0.1)
     shares[np.arange(len(truth)), said] = 0.8
-    return json.loads(json.dumps(judge(truth, shares, np.array(languages)[place]).as_json()))
+    found = measure_entailment(truth, shares, np.array(languages)[place])
+    return EntailmentResult.from_json(json.loads(json.dumps(found.to_json())))
+
+
+def html_of(blocks: Sequence[Block]) -> str:
+    return "\n".join(block.html() for block in blocks)
+
+
+def sections(result: EntailmentResult) -> dict[str, str]:
+    return {section.title: html_of(section.blocks) for section in entailment_sections(result)}
 
 
 def drawings(html: str) -> list[ET.Element]:
@@ -103,8 +121,7 @@ def test_the_base_and_unknown_languages_are_no_points() -> None:
 
 
 def test_six_scatter_plots_with_correlations() -> None:
-    sections = entailment_sections(judged([*LANGUAGES, "fr"]))
-    html = sections["Accuracy and distance between languages"]
+    html = sections(judged([*LANGUAGES, "fr"]))["Accuracy and distance between languages"]
     charts = drawings(html)
     assert len(charts) == len(KINDS) == 6
     for chart in charts:
@@ -118,35 +135,35 @@ def test_six_scatter_plots_with_correlations() -> None:
 
 
 def test_few_known_distances_are_said_rather_than_drawn() -> None:
-    html = entailment_sections(judged(["en", "fr", "cs", "de"]))["Accuracy and distance between languages"]
+    html = sections(judged(["en", "fr", "cs", "de"]))["Accuracy and distance between languages"]
     assert not drawings(html)
     assert "known for 1 of these languages, too few" in html
-    assert entailment_sections(judged(["en"]))["Accuracy and distance between languages"] == ""
+    assert sections(judged(["en"]))["Accuracy and distance between languages"] == ""
 
 
 def test_a_confusion_for_all_and_for_each_language() -> None:
     data = judged(["en", "de"])
-    assert len(drawings(confusion_figures(EntailmentScores.from_json(data)))) == 3
-    assert len(drawings(confusion_figures(EntailmentScores.from_json(judged(["en"]))))) == 1  # all of them are English
-    square = count_square("c", ["a", "b"], [[3, 1], [0, 0]])
-    assert re.findall(r">(\d+ %|–)<", square) == ["75 %", "25 %", "–", "–"]
-    assert "a: 3 a, 1 b" in square
+    assert len(drawings(html_of(confusion_figures(data)))) == 3
+    assert len(drawings(html_of(confusion_figures(judged(["en"]))))) == 1  # all of them are English
+    drawn = square("c", ["a", "b"], [[3, 1], [0, 0]])
+    assert re.findall(r">(\d+ %|–)<", drawn) == ["75 %", "25 %", "–", "–"]
+    assert "a: 3 a, 1 b" in drawn
 
 
 def test_losses_of_training_and_validation_share_a_chart() -> None:
     rows = [{"step": step, "loss": 1.0 / step} for step in range(1, 9)]
     rows += [{"step": 4, "validation_loss": 0.9}, {"step": 8, "validation_loss": 0.8}]
-    [chart] = drawings(learning_curves(rows))
+    [chart] = drawings(html_of(learning_curves(rows)))
     described = chart.find("{http://www.w3.org/2000/svg}desc")
     assert described is not None
     assert described.text == "training: 1 at 1, 0.125 at 8. validation: 0.9 at 4, 0.8 at 8."
-    [alone] = drawings(learning_curves(rows[:8]))
+    [alone] = drawings(html_of(learning_curves(rows[:8])))
     assert alone.findtext("{http://www.w3.org/2000/svg}desc") == "loss: 1 at 1, 0.125 at 8."
 
 
 def test_sureness_beside_accuracy() -> None:
-    html = entailment_sections(judged(LANGUAGES))["Is it as sure as it is right?"]
-    assert html.count("<td>80.0</td>") >= 6  # every verdict has 0.8
+    html = sections(judged(LANGUAGES))["Is it as sure as it is right?"]
+    assert html.count("<td>80.0</td>") >= 6  # every one of them has 0.8
     [chart] = drawings(html)
     described = chart.find("{http://www.w3.org/2000/svg}desc")
     assert described is not None
@@ -155,29 +172,30 @@ def test_sureness_beside_accuracy() -> None:
 
 def test_what_a_temperature_changes_stands_beside() -> None:
     data = judged(["en", "de"])
-    plain = {key: data["overall"][key] for key in ("log_loss", "calibration_error", "bins")}
-    plain = {**plain, "log_loss": 1.2345, "bins": [{**part, "sureness": 99.0} for part in plain["bins"]]}
-    data |= {"temperature": 4.2, "uncalibrated": {"overall": plain, "languages": {"en": plain, "de": plain}}}
-    html = entailment_sections(data)["Is it as sure as it is right?"]
+    sure = [replace(part, sureness=99.0) for part in data.overall.bins]
+    plain = replace(data.overall.calibration, log_loss=1.2345, bins=sure)
+    data = replace(data, temperature=4.2, uncalibrated=Uncalibrated(plain, {"en": plain, "de": plain}))
+    html = sections(data)["Is it as sure as it is right?"]
     assert html.count("<td>1.235</td>") == 3
     assert "temperature, 4.20, which was fitted on other statements" in html
     [chart] = drawings(html)
     told = chart.findtext("{http://www.w3.org/2000/svg}desc") or ""
     assert re.search(r"the model: [\d.]+ at 80, .* without its temperature: [\d.]+ at 99", told)
-    assert "1.2345" in published_table(data).markdown()  # no temperature there either
-    (without,) = drawings(entailment_sections(judged(["en"]))["Is it as sure as it is right?"])
+    assert "1.2345" in published_table(data, published_entailment()).markdown()  # no temperature there either
+    (without,) = drawings(sections(judged(["en"]))["Is it as sure as it is right?"])
     assert "temperature" not in (without.findtext("{http://www.w3.org/2000/svg}desc") or "")
 
 
 def test_published_numbers_stand_beside_ours_where_statements_are_of_that_kind() -> None:
-    data = {**judged(["en", "fr"]), "corpus": "e-snli-ve"}
-    table = published_table(data).markdown()
+    data = replace(judged(["en", "fr"]), corpus="e-snli-ve")
+    table = published_table(data, published_entailment()).markdown()
     assert "73.17" in table
     assert "0.7391" in table
     assert re.search(r"French \(fr\) .*–", table)
     title = "Beside the published numbers"
-    assert entailment_sections(data)[title]
-    assert not entailment_sections({**data, "corpus": "scenes"})[title]
+    assert sections(data)[title]
+    assert sections(replace(data, corpus="e-snli-ve-flickr8k"))[title]
+    assert not sections(replace(data, corpus="scenes"))[title]
 
 
 def test_names_of_points_on_each_other_are_moved_apart() -> None:

@@ -1,10 +1,13 @@
 """Tables of experiments as people see them: terminal, Markdown, HTML; published numbers beside or below."""
 
+from dataclasses import replace
+
 import pytest
 from experiment_summaries import CLAIM, ROWS, Page, markdown_rows, printed, summary_of
 
+from groundling.evaluation.metrics import find
+from groundling.experiments.summary import Finding
 from groundling.report.experiment import claims_table, experiment_table, experiment_tables, heading, interval_table
-from groundling.report.languages import metric_name
 
 # --- headings
 
@@ -13,7 +16,7 @@ from groundling.report.languages import metric_name
     ("metric", "name"), [("mR", "mR"), ("image_to_text.R@1", "I→T R@1"), ("text_to_image.median", "T→I median")]
 )
 def test_names_of_metrics(metric: str, name: str) -> None:
-    assert metric_name(metric) == name
+    assert find(metric).heading == name
 
 
 @pytest.mark.parametrize(
@@ -28,12 +31,12 @@ def test_a_heading_says_what_differs_between_columns(
     languages: tuple[str, ...], metrics: tuple[str, ...], names: list[str]
 ) -> None:
     summary = summary_of({"One": {}}, metrics=metrics, languages=languages)
-    assert [heading(summary, column) for column in summary["columns"]] == names
+    assert [heading(summary, column) for column in summary.columns] == names
 
 
 def test_two_languages_and_two_metrics_say_both() -> None:
     summary = summary_of({"One": {}}, metrics=("image_to_text.R@10", "text_to_image.R@10"))
-    assert [heading(summary, column) for column in summary["columns"]] == [
+    assert [heading(summary, column) for column in summary.columns] == [
         "English (en) I→T R@10",
         "English (en) T→I R@10",
         "German (de) I→T R@10",
@@ -155,9 +158,12 @@ def test_the_best_rank_is_the_lowest() -> None:
 
 
 def test_what_is_measured_is_said_below_the_table() -> None:
-    assert "mean of R@1, R@5, R@10 in both directions" in experiment_table(summary_of(ROWS)).markdown()
+    assert "mR: mean of the six recalls, test split" in experiment_table(summary_of(ROWS)).markdown()
     one = summary_of({"One": {}}, metrics=("text_to_image.R@10",))
-    assert "T→I R@10, test split; mean ± deviation over 2 seeds." in experiment_table(one).markdown()
+    assert (
+        "R@K: share of queries, in percent, with a right answer among the first K, test split; mean ± deviation over"
+        in experiment_table(one).markdown()
+    )
 
 
 def test_folds_are_said_below_the_table() -> None:
@@ -186,6 +192,6 @@ def test_claims_by_language_with_signs() -> None:
 
 
 def test_claims_are_left_out_until_there_is_something_to_say() -> None:
-    empty = {**CLAIM, "languages": {"en": {"published": 2.5}}}
+    empty = replace(CLAIM, languages={"en": Finding(2.5)})
     assert len(experiment_tables(summary_of(ROWS, claims=[empty]))) == 2
     assert len(experiment_tables(summary_of(ROWS, claims=[empty, CLAIM], seeds=[0]))) == 2

@@ -1,10 +1,11 @@
 """Figures of an experiment: bars by language or by metric, lines where rows are points."""
 
-from typing import Any
+from dataclasses import replace
 from xml.etree import ElementTree
 
 from experiment_summaries import ROWS, Page, summary_of
 
+from groundling.experiments.summary import Axis, Statistics, TableSummary
 from groundling.report.experiment_figures import experiment_figures
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -59,20 +60,19 @@ def test_a_mean_is_drawn_over_languages_that_all_rows_have() -> None:
     assert "model: 5 at 1, 6 at 2." in svg
     several = experiment_figures(summary_of(numbers, rows=rows, languages=languages, metrics=("mR", "rsum")))
     assert several[-1][0] == "rsum, mean of English and German, which all rows have"
-    del summary["common_languages"]  # as older files
-    assert experiment_figures(summary)[-1][0] == "Mean over the languages that a model was trained on, mR"
     rows[1]["each"] = [["en"]]
     alone = experiment_figures(summary_of(numbers, rows=rows, languages=languages))
     assert [name for name, _ in alone] == ["English (en)"]  # the only one that both have is drawn already
 
 
-def against_parameters(deviation: float | None = 0.5) -> dict[str, Any]:
+def against_parameters(deviation: float | None = 0.5) -> TableSummary:
     summary = summary_of({name: {"en": (3.0 + at, 4.0)} for at, name in enumerate(("A", "A-X", "A-Y", "B"))})
     places = {"A": ("A", 10.0, 4.0), "A-X": ("A", 10.0, 6.0), "A-Y": ("A", 10.1, 6.2), "B": ("B", 40.0, 5.0)}
-    for row in summary["rows"]:
-        row["line"], row["at"], mean = places[row["name"]]
-        row["columns"]["mean"] = {"mean": mean, "deviation": deviation}
-    return summary | {"x": {"is": "parameters", "label": "millions", "log": True}}
+    rows = []
+    for row in summary.rows:
+        line, at, mean = places[row.name]
+        rows.append(replace(row, line=line, at=at, columns={"mean": Statistics([], mean, deviation, None)}))
+    return replace(summary, rows=rows, x=Axis("millions", True, "parameters"))
 
 
 def test_rows_over_parameters_have_their_names_beside_them() -> None:

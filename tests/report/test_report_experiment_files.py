@@ -1,6 +1,7 @@
 """The files of an experiment's report, and words from outside in them, which stay words."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ def test_the_files_of_an_experiment(tmp_path: Path) -> None:
     summary = summary_of(ROWS, {"Alone": {"en": 12.5}}, claims=[CLAIM])
     page = write_experiment(tmp_path / "new", " Why we did it.\n", summary, MADE)
     assert page == tmp_path / "new/results.html"
-    assert json.loads((tmp_path / "new/results.json").read_text()) == {**summary, "made": MADE}
+    assert json.loads((tmp_path / "new/results.json").read_text()) == {**summary.to_json(), "made": MADE}
     text = (tmp_path / "new/results.md").read_text()
     assert text.startswith("# Two rows\n\nWhy we did it.\n")
     assert "- command: `groundling reproduce x`" in text
@@ -38,7 +39,7 @@ def test_the_files_of_an_experiment(tmp_path: Path) -> None:
 def test_words_from_outside_are_words_on_the_page(tmp_path: Path) -> None:
     """Names of rows, titles, claims and commands come from a file that anybody may have written."""
     rows = {NASTY: ROWS["Alone"], "Both": ROWS["Both"]}
-    claim = {**CLAIM, "says": NASTY}
+    claim = replace(CLAIM, says=NASTY)
     changes: dict[str, Any] = {"title": NASTY, "claims": [claim], "published_on": NASTY}
     summary = summary_of(rows, {NASTY: {"en": 1.0}}, **changes)
     page = write_experiment(tmp_path, NASTY, summary, {"command": NASTY, NASTY: 3})

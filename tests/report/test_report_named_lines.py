@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groundling.report.charts.named_lines import Mark, NamedLine, named_lines
-from groundling.report.document import figure
+from groundling.report.charts.named_line_chart import Mark, NamedLine, named_lines
+from groundling.report.html import Charts, Figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -70,5 +70,5 @@ def test_no_dots_and_dots_without_a_place(log_x: bool) -> None:
 
 
 def test_it_has_the_whole_width_of_a_page() -> None:
-    assert '<figure class="wide">' in figure(named_lines("t", []), "words")
-    assert "<figure>" in figure(named_lines("t", [], width=400), "words")
+    assert '<figure class="wide">' in Charts([Figure(named_lines("t", []), "words")]).html()
+    assert "<figure>" in Charts([Figure(named_lines("t", [], width=400), "words")]).html()

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -11,21 +10,17 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from groundling.report import picture_sheet, render, render_markdown, thumbnail, write
-from groundling.report.curves import learning_curves
+from groundling.evaluation.examples import Example, FoundCaptions, FoundPictures, ShownCaption, ShownPicture
+from groundling.evaluation.results import RetrievalScores
+from groundling.report import curves
+from groundling.report.picture_sheet import picture_blocks, thumbnail
+from groundling.report.run_report import RunReport
+from made_results import retrieval, scores
 
 EVIL = '<script>alert("1")</script> | & </style></svg> \x00\ud800'
 RANKS = {"R@1": 30.0, "R@5": 60.0, "R@10": 72.04, "median": 3.0}
-PART = {"text_to_image": RANKS, "image_to_text": {**RANKS, "R@10": 81.0}, "mR": 55.5}
-EVALUATION = {
-    "corpus": "emoji",
-    "split": "test",
-    "pictures": 250,
-    "captions": 500,
-    "languages": {"en": PART, "ar": PART},
-    "mean": PART,
-    "chance": {"R@1": 0.4, "R@5": 2.0, "R@10": 4.0},
-}
+PART = scores({"mR": 55.5}, RANKS, {**RANKS, "R@10": 81.0})
+RESULT = retrieval({"en": PART, "ar": PART})
 METRICS: list[dict[str, Any]] = [{"step": step, "loss": 100 / step} for step in range(10, 5000, 10)]
 METRICS += [{"step": step, "validation": step / 50, "languages": {"en": 5.0, "ar": 6.0}} for step in (1000, 2000)]
 VOID = {"meta", "img", "br", "link"}
@@ -75,29 +70,34 @@ def pictures(tmp_path: Path) -> list[Path]:
 
 
 @pytest.fixture
-def sheet(pictures: list[Path]) -> list[dict[str, Any]]:
-    hits = [{"picture": path, "score": 0.5 - n / 10, "correct": n == 2} for n, path in enumerate(pictures)]
-    captions = [
-        {"language": "he", "text": "ביזון", "score": 0.81, "correct": True},
-        {"language": "en", "text": EVIL, "score": 0.7, "correct": False},
-    ]
+def sheet(pictures: list[Path]) -> list[Example]:
+    hits = [ShownPicture(path, score=0.5 - n / 10, correct=n == 2) for n, path in enumerate(pictures)]
+    captions = [ShownCaption("he", "ביזון", 0.81, True), ShownCaption("en", EVIL, 0.7, False)]
     return [
-        {"language": "ar", "text": "قطة", "rank": 3, "hits": hits, "answer": pictures[2]},
-        {"language": EVIL, "text": EVIL, "rank": 1234, "hits": hits[:2], "answer": pictures[4]},
-        {"picture": pictures[0], "captions": captions},
+        FoundPictures("ar", "قطة", 3, hits, pictures[2], ""),
+        FoundPictures(EVIL, EVIL, 1234, hits[:2], pictures[4], ""),
+        FoundCaptions(pictures[0], captions),
     ]
 
 
-def everything(sheet: list[dict[str, Any]]) -> tuple[Any, ...]:
-    evaluation = {**EVALUATION, "corpus": EVIL, "languages": {**EVALUATION["languages"], EVIL: PART}}  # type: ignore[dict-item]
+def everything(sheet: list[Example]) -> RunReport:
+    result = retrieval({**RESULT.languages, EVIL: PART}, corpus=EVIL)
     settings = {EVIL: {"deep": {"learning_rate": 6e-4, "languages": ["en", EVIL]}}}
     run = {"system": EVIL, "seconds": 4392.0, "parameters": 3412992, "seed": 20251, "command": ["a", "b c", EVIL]}
     metrics = [*METRICS, {"step": 3000, "validation": 1.0, "languages": {EVIL: 3.0, "en": float("nan")}}]
-    return evaluation, metrics, settings, run, sheet
+    return RunReport(result, metrics, settings, run, sheet)
 
 
-def test_the_page_is_well_formed_escaped_and_self_contained(sheet: list[dict[str, Any]]) -> None:
-    text = render(*everything(sheet))
+def picture_sheet(sheet: list[Example]) -> str:
+    return "\n".join(block.html() for blocks in picture_blocks(sheet) for block in blocks)
+
+
+def learning_curves(metrics: list[dict[str, Any]]) -> str:
+    return "\n".join(block.html() for block in curves.learning_curves(metrics))
+
+
+def test_the_page_is_well_formed_escaped_and_self_contained(sheet: list[Example]) -> None:
+    text = everything(sheet).html()
     text.encode("utf-8")
     page = Page(text)
     assert not page.find("script")
@@ -112,7 +112,7 @@ def test_the_page_is_well_formed_escaped_and_self_contained(sheet: list[dict[str
 
 
 def test_the_headline_sets_recall_against_chance() -> None:
-    page = Page(render(EVALUATION, run={"system": "lessons"}))
+    page = Page(RunReport(RESULT, facts={"system": "lessons"}).html())
     assert "lessons on emoji" in page.text
     assert "Tested on 250 pictures and 500 captions in 2 languages (split test)." in page.text
     assert "72.0 % chance 4.0 %" in page.text
@@ -121,33 +121,26 @@ def test_the_headline_sets_recall_against_chance() -> None:
     assert styles == ["width:72.04%", "left:4.00%", "width:81.00%", "left:4.00%"]
 
 
-@pytest.mark.parametrize("missing", ["evaluation", "metrics", "settings", "run", "sheet", "chance", "mean"])
-def test_missing_parts_are_left_out(missing: str, sheet: list[dict[str, Any]]) -> None:
-    parts: dict[str, Any] = {
-        "evaluation": {key: value for key, value in EVALUATION.items() if key != missing},
-        "metrics": METRICS,
-        "settings": {"a": 1},
-        "run": {"seed": 1},
-        "sheet": sheet,
-    }
-    heading = {"evaluation": "Recall", "metrics": "Learning curves", "settings": "Settings", "run": "How it was made"}
-    heading["sheet"] = "Picture sheet"
-    parts.pop(missing, None)
-    text = render(**parts)
+@pytest.mark.parametrize("missing", ["metrics", "settings", "facts", "sheet"])
+def test_missing_parts_are_left_out(missing: str, sheet: list[Example]) -> None:
+    parts: dict[str, Any] = {"metrics": METRICS, "settings": {"a": 1}, "facts": {"seed": 1}, "sheet": sheet}
+    headings = {"metrics": "Learning curves", "sheet": "Picture sheet", "settings": "Settings"}
+    headings["facts"] = "How it was made"
+    parts.pop(missing)
+    report = RunReport(RESULT, **parts)
+    text = report.html()
     Page(text)
     shown = re.findall(r"<h2>(.*?)</h2>", text)
-    assert shown == [name for name in ["Recall", "Learning curves", "Picture sheet", "Settings", "How it was made"]
-                     if name != heading.get(missing)]  # fmt: skip
-    assert ("chance" in Page(text).text) == (missing not in ("evaluation", "chance"))
-    render_markdown(**parts)
+    assert shown == ["Recall", *(name for key, name in headings.items() if key != missing)]
+    assert "## Recall" in report.markdown()
 
 
-def test_an_empty_report_is_a_page() -> None:
-    assert Page(render()).text == "Report – groundling report groundling report Report"
-    assert render_markdown() == "# Report\n"
+def test_a_metric_that_is_not_known_is_a_dash(sheet: list[Example]) -> None:
+    bare = RetrievalScores({"R@10": 1.0}, {"R@10": 2.0}, {}, 250, 250)
+    assert "–" in Page(RunReport(retrieval({"en": bare})).html()).text
 
 
-def test_captions_carry_language_and_direction(sheet: list[dict[str, Any]]) -> None:
+def test_captions_carry_language_and_direction(sheet: list[Example]) -> None:
     page = Page(picture_sheet(sheet))
     assert len(page.find("span", dir="rtl", lang="ar")) == 1
     assert len(page.find("span", dir="rtl", lang="he")) == 1
@@ -157,7 +150,7 @@ def test_captions_carry_language_and_direction(sheet: list[dict[str, Any]]) -> N
     assert "✗ 0.50" in page.text
 
 
-def test_the_answer_is_shown_only_where_it_was_not_found(sheet: list[dict[str, Any]]) -> None:
+def test_the_answer_is_shown_only_where_it_was_not_found(sheet: list[Example]) -> None:
     assert [Page(picture_sheet([entry])).text.endswith("answer") for entry in sheet[:2]] == [False, True]
     assert len(Page(picture_sheet(sheet[:1])).find("img")) == 5
     assert len(Page(picture_sheet(sheet[1:2])).find("img")) == 3
@@ -166,7 +159,7 @@ def test_the_answer_is_shown_only_where_it_was_not_found(sheet: list[dict[str, A
 def test_file_names_are_escaped(tmp_path: Path) -> None:
     path = tmp_path / 'a" onerror="x<b>.png'
     Image.new("L", (8, 8)).save(path)
-    page = Page(picture_sheet([{"text": "x", "hits": [{"picture": path}]}]))
+    page = Page(picture_sheet([FoundPictures("", "x", 1, [ShownPicture(path)], None, "")]))
     assert [set(attrs) for attrs in page.find("img")] == [{"src", "alt"}]
     assert page.find("img")[0]["alt"] == path.name
 
@@ -203,8 +196,9 @@ def test_a_picture_that_cannot_be_read_is_a_placeholder(tmp_path: Path, pictures
     torn = tmp_path / "torn & <b>.png"
     torn.write_bytes(pictures[0].read_bytes()[:60])
     (tmp_path / "folder.png").mkdir()
-    hits = [{"picture": path} for path in (torn, tmp_path / "folder.png", tmp_path / "gone.png", "nul\x00.png", None)]
-    page = Page(picture_sheet([{"text": "x", "hits": hits}, {"picture": None, "captions": []}]))
+    paths = (torn, tmp_path / "folder.png", tmp_path / "gone.png", Path("nul\x00.png"), None)
+    hits = [ShownPicture(path) for path in paths]
+    page = Page(picture_sheet([FoundPictures("", "x", 1, hits, None, ""), FoundCaptions(None, [])]))
     assert not page.find("img")
     assert len(page.find("span", **{"class": "lost"})) == 6
     assert "torn & <b>.png" in page.text
@@ -239,8 +233,9 @@ def test_curves_of_nothing_are_nothing(value: float | None) -> None:
     assert learning_curves(rows) == ""
 
 
-def test_write_leaves_a_page_and_a_short_text(tmp_path: Path, sheet: list[dict[str, Any]]) -> None:
-    page, short = write(tmp_path / "run", *everything(sheet))
+def test_write_leaves_a_page_and_a_short_text(tmp_path: Path, sheet: list[Example]) -> None:
+    page = everything(sheet).write(tmp_path / "run")
+    short = page.with_suffix(".md")
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["report.html", "report.md"]
     Page(page.read_text(encoding="utf-8"))
     text = short.read_text(encoding="utf-8")
@@ -252,8 +247,5 @@ def test_write_leaves_a_page_and_a_short_text(tmp_path: Path, sheet: list[dict[s
     assert "deep.learning_rate" in text
 
 
-def test_the_page_is_the_same_each_time(sheet: list[dict[str, Any]]) -> None:
-    parts = everything(sheet)
-    assert render(*parts) == render(*parts)
-    again = json.loads(json.dumps(EVALUATION))
-    assert render(again) == render(EVALUATION)
+def test_the_page_is_the_same_each_time(sheet: list[Example]) -> None:
+    assert everything(sheet).html() == everything(sheet).html()

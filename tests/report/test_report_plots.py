@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import groundling.report
-from groundling.report import Bars, Series, bar_chart, line_chart
+from groundling.report.charts import Bars, Series, bars, lines
 from groundling.report.charts.canvas import COLOURS
-from groundling.report.charts.named_lines import STRENGTH
+from groundling.report.charts.named_line_chart import STRENGTH
 from groundling.report.charts.scales import (
     Scale,
     text_width,
@@ -72,7 +72,7 @@ def numbers(path: str) -> list[tuple[float, float]]:
 
 
 def test_a_line_by_hand() -> None:
-    drawing = Drawing(line_chart("loss", [Series("loss", [(0, 0), (50, 10), (100, 5)])]))
+    drawing = Drawing(lines("loss", [Series("loss", [(0, 0), (50, 10), (100, 5)])]))
     assert [value for value, _ in drawing.y_ticks] == [0, 2, 4, 6, 8, 10]
     left, middle, right = drawing.series()
     assert middle[0] == pytest.approx((left[0] + right[0]) / 2, abs=0.02)
@@ -88,7 +88,7 @@ values = st.one_of(st.floats(-1e9, 1e9), st.just(NAN), st.none(), st.sampled_fro
 @given(st.lists(values, min_size=1, max_size=40), st.booleans(), st.integers(0, 3))
 def test_points_keep_their_order_and_value(ys: list[float | None], log_x: bool, copies: int) -> None:
     points = [(float(x + 1), y) for x, y in enumerate(ys)]
-    drawing = Drawing(line_chart("t", [Series(f"s{n}", points) for n in range(copies + 1)], log_x=log_x))
+    drawing = Drawing(lines("t", [Series(f"s{n}", points) for n in range(copies + 1)], log_x=log_x))
     known = [y for y in ys if y is not None and math.isfinite(y)]
     places = drawing.series()
     assert len(places) == len(known)  # gaps are gaps, nothing is lost
@@ -107,20 +107,20 @@ def test_points_keep_their_order_and_value(ys: list[float | None], log_x: bool, 
 
 
 def test_a_missing_value_breaks_the_line() -> None:
-    drawing = Drawing(line_chart("t", [Series("s", [(0, 1), (1, 2), (2, NAN), (3, 4), (4, None), (5, 2), (6, 3)])]))
+    drawing = Drawing(lines("t", [Series("s", [(0, 1), (1, 2), (2, NAN), (3, 4), (4, None), (5, 2), (6, 3)])]))
     assert drawing.runs() == [2, 2]
     assert len(drawing.series()) == 5
 
 
 def test_points_out_of_order_are_drawn_left_to_right() -> None:
-    one = line_chart("t", [Series("s", [(3, 1), (1, 2), (2, 5)], [0, 1, 4], [2, 3, 6])])
-    two = line_chart("t", [Series("s", [(1, 2), (2, 5), (3, 1)], [1, 4, 0], [3, 6, 2])])
+    one = lines("t", [Series("s", [(3, 1), (1, 2), (2, 5)], [0, 1, 4], [2, 3, 6])])
+    two = lines("t", [Series("s", [(1, 2), (2, 5), (3, 1)], [1, 4, 0], [3, 6, 2])])
     assert numbers(one.split('class="line" d="')[1]) == numbers(two.split('class="line" d="')[1])
     assert one.split('class="band" d="')[1].split('"')[0] == two.split('class="band" d="')[1].split('"')[0]
 
 
 def test_a_log_axis_makes_equal_ratios_equal_steps_and_leaves_out_zero() -> None:
-    drawing = Drawing(line_chart("t", [Series("s", [(0, 9), (1, 1), (10, 2), (100, 3), (1000, 4)])], log_x=True))
+    drawing = Drawing(lines("t", [Series("s", [(0, 9), (1, 1), (10, 2), (100, 3), (1000, 4)])], log_x=True))
     places = [x for x, _ in drawing.series()]
     assert len(places) == 4
     steps = [b - a for a, b in pairwise(places)]
@@ -129,7 +129,7 @@ def test_a_log_axis_makes_equal_ratios_equal_steps_and_leaves_out_zero() -> None
 
 
 def test_a_band_lies_around_its_line() -> None:
-    text = line_chart("t", [Series("s", [(0, 5), (1, 6)], low=[4, 4], high=[6, 9])])
+    text = lines("t", [Series("s", [(0, 5), (1, 6)], low=[4, 4], high=[6, 9])])
     drawing = Drawing(text)
     band = next(node for node in drawing.root.iter(SVG + "path") if node.get("class") == "band")
     assert [round(drawing.value(y), 1) for _, y in numbers(band.attrib["d"])] == [6, 9, 4, 4]
@@ -139,7 +139,7 @@ def test_a_band_lies_around_its_line() -> None:
 @settings(max_examples=60, deadline=None)
 def test_no_word_is_clipped_or_touches_another(names: list[str]) -> None:
     series = [Series(name, [(0, 1e6 * n), (123456, -3.5)]) for n, name in enumerate(names)]
-    drawing = Drawing(line_chart(names[0], series, "an x label", "a y label " * 20))
+    drawing = Drawing(lines(names[0], series, "an x label", "a y label " * 20))
     boxes = []
     for node in drawing.root.iter(SVG + "text"):
         wide = text_width(node.text or "", 11.5)
@@ -156,7 +156,7 @@ def test_no_word_is_clipped_or_touches_another(names: list[str]) -> None:
 
 
 def test_words_are_escaped_and_told_to_screen_readers() -> None:
-    text = line_chart('a <b> & "c" \x00\ud800', [Series("<i>", [(0, 1.0)]), Series("]]>", [(0, 2.0)])], "x<", "y&")
+    text = lines('a <b> & "c" \x00\ud800', [Series("<i>", [(0, 1.0)]), Series("]]>", [(0, 2.0)])], "x<", "y&")
     root = Drawing(text).root
     assert root.attrib["role"] == "img"
     assert root.attrib["aria-label"] == (root.findtext(SVG + "title") or "") == 'a <b> & "c" '
@@ -166,12 +166,12 @@ def test_words_are_escaped_and_told_to_screen_readers() -> None:
 @pytest.mark.parametrize("series", [[], [Series("s", [])], [Series("s", [(1, NAN)])]])
 @pytest.mark.parametrize("log_x", [False, True])
 def test_a_chart_without_data_says_so(series: list[Series], log_x: bool) -> None:
-    assert "no data" in line_chart("t", series, log_x=log_x)
+    assert "no data" in lines("t", series, log_x=log_x)
 
 
 def test_bars_stand_on_zero_with_their_errors_around_the_end() -> None:
-    bars = [Bars("a", [10, -5, None], [2, 1, None]), Bars("b", [20, NAN, 4])]
-    drawing = Drawing(bar_chart("t", ["en", "de", "fr"], bars))
+    series = [Bars("a", [10, -5, None], [2, 1, None]), Bars("b", [20, NAN, 4])]
+    drawing = Drawing(bars("t", ["en", "de", "fr"], series))
     groups = [node for node in drawing.root.iter(SVG + "g") if node.get("class") == "bars"]
     rects = [[{k: float(v) for k, v in r.items() if k != "style"} for r in g.iter(SVG + "rect")] for g in groups]
     assert [len(each) for each in rects] == [2, 2]
@@ -189,7 +189,7 @@ def test_bars_stand_on_zero_with_their_errors_around_the_end() -> None:
 
 
 def test_long_group_names_lean_and_stay_inside() -> None:
-    drawing = Drawing(bar_chart("t", ["a rather long name"] * 9, [Bars("x", list(range(9)))]))
+    drawing = Drawing(bars("t", ["a rather long name"] * 9, [Bars("x", list(range(9)))]))
     labels = [node for node in drawing.root.iter(SVG + "text") if node.get("class") == "x tick"]
     lean = math.radians(35)
     for node in labels:
@@ -217,10 +217,10 @@ def test_ticks_by_hand() -> None:
 def test_ticks_at_few_points(log_x: bool) -> None:
     """One at each; round ones instead where they would be too many, too close, or not exact."""
     series = [Series("a", [(1, 5), (2, 6), (7, 4)]), Series("b", [(4, 4)])]
-    drawing = Drawing(line_chart("t", series, log_x=log_x, ticks_at_points=True))
+    drawing = Drawing(lines("t", series, log_x=log_x, ticks_at_points=True))
     assert [value for value, _ in drawing.x_ticks] == [1, 2, 4, 7]
     assert {place for _, place in drawing.x_ticks} == {x for n in range(2) for x, _ in drawing.series(n)}
-    assert [value for value, _ in Drawing(line_chart("t", series)).x_ticks] == [2, 4, 6]
+    assert [value for value, _ in Drawing(lines("t", series)).x_ticks] == [2, 4, 6]
     scale = Scale(1, 1000, 0, 400, log_x)
     assert ticks_at([50, 200, 1000], scale, 11) == [50, 200, 1000]
     assert ticks_at(range(1, 10), Scale(1, 9, 0, 400), 11) == []
@@ -257,7 +257,7 @@ def contrast(one: str, other: str) -> float:
 
 def test_colours_can_be_read_in_light_and_dark() -> None:
     """4.5 : 1 for words, 3 : 1 for lines (WCAG 2, AA)."""
-    style = Path(groundling.report.__file__).with_name("style.css").read_text(encoding="utf-8")
+    style = (Path(groundling.report.__file__).parent / "templates" / "style.css").read_text(encoding="utf-8")
     light, dark = (dict(re.findall(r"(--[\w-]+): (#\w{6})", part)) for part in style.split("@media", 2)[:2])
     light |= {f"--series-{number}": colour for number, colour in enumerate(COLOURS, 1)}
     assert light.keys() == dark.keys()

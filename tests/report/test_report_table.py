@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from groundling.report import Column, Measured, Table, mean_and_deviation
-from groundling.report.numbers import duration, rounded
+from groundling.report.formatted_table import Column, Table
+from groundling.report.numbers import Measured, duration, mean_and_deviation, rounded
 
 NASTY = "<script>alert('1')</script> | a & b \\ **c** `d` [e](f) <!-- g _h_ snake_case"
 

@@ -1,28 +1,22 @@
-"""The recall table says what the evaluation says; systems stand beside published numbers."""
+"""The recall table says what the evaluation says."""
 
 import io
 from typing import Any
 
 from rich.console import Console
 
-from groundling.report import Measured, recall_table, results_table
+from groundling.evaluation.results import RetrievalScores
 from groundling.report.languages import direction, language_name
+from groundling.report.retrieval_tables import recall_table
+from made_results import retrieval, scores
 
 
-def part(first: float, mean: float, **more: Any) -> dict[str, Any]:
-    ranks = {"R@1": first, "R@5": first + 1, "R@10": first + 2, "median": 3, "mean": 9.0}
-    return {"text_to_image": ranks, "image_to_text": {**ranks, "R@1": first + 50, "median": 2.5}, "mR": mean, **more}
+def part(first: float, mean: float, captions: int = 250) -> RetrievalScores:
+    ranks = {"R@1": first, "R@5": first + 1, "R@10": first + 2, "median": 3.0, "mean": 9.0}
+    return scores({"mR": mean}, ranks, {**ranks, "R@1": first + 50, "median": 2.5}, captions=captions)
 
 
-EVALUATION = {
-    "corpus": "emoji",
-    "split": "test",
-    "pictures": 250,
-    "captions": 500,
-    "languages": {"en": part(10, 20.05), "tlh": part(30, 40)},
-    "mean": part(20, 30),
-    "chance": {"R@1": 0.4, "R@5": 2.0, "R@10": 4.0},
-}
+RESULT = retrieval({"en": part(10.0, 20.05), "tlh": part(30.0, 40.0)}, mean=part(20.0, 30.0))
 
 
 def markdown_rows(table: Any) -> list[list[str]]:
@@ -32,7 +26,7 @@ def markdown_rows(table: Any) -> list[list[str]]:
 
 
 def test_rows_of_the_recall_table() -> None:
-    head, english, klingon, mean, chance = markdown_rows(recall_table(EVALUATION))
+    head, english, klingon, mean, chance = markdown_rows(recall_table(RESULT))
     assert head[1:5] == ["text→image R@1", "text→image R@5", "text→image R@10", "text→image median"]
     assert head[5] == "image→text R@1"
     assert english == ["English (en)", "10.0", "11.0", "12.0", "3.0", "60.0", "11.0", "12.0", "2.5", "20.1"]
@@ -42,56 +36,32 @@ def test_rows_of_the_recall_table() -> None:
     assert chance == ["chance", "0.4", "2.0", "4.0", "–", "0.4", "2.0", "4.0", "–", "2.1"]
 
 
-def test_chance_may_differ_by_direction_or_be_unknown() -> None:
-    by_direction = {"text_to_image": {"R@1": 1.0}, "image_to_text": {"R@1": 5.0}}
-    chance = markdown_rows(recall_table({**EVALUATION, "chance": by_direction}))[-1]
-    assert (chance[1], chance[2], chance[5], chance[9]) == ("1.0", "–", "5.0", "–")
-    without = {key: value for key, value in EVALUATION.items() if key != "chance"}
-    assert markdown_rows(recall_table(without))[-1][0] == "mean"
-
-
 def test_chance_of_image_to_text_is_left_open_where_pictures_have_several_captions() -> None:
-    for changed in (
-        {"captions": 2500},
-        {"captions": None},
-        {"languages": {"en": part(1, 2, captions=400), "de": part(1, 2, captions=100)}},
-    ):
-        chance = markdown_rows(recall_table({**EVALUATION, **changed}))[-1]
+    for changed in ({"en": part(1, 2, 1250)}, {"en": part(1, 2, captions=400), "de": part(1, 2, captions=100)}):
+        chance = markdown_rows(recall_table(retrieval(changed)))[-1]
         assert [cell for cell in chance if cell not in ("–", "")] == ["chance", "0.4", "2.0", "4.0"]
 
 
 def test_one_language_has_no_mean_row() -> None:
-    rows = markdown_rows(recall_table({**EVALUATION, "captions": 250, "languages": {"de": part(1, 2)}}))
+    rows = markdown_rows(recall_table(retrieval({"de": part(1, 2)})))
     assert [row[0] for row in rows[1:]] == ["German (de)", "chance"]
 
 
 def test_caption_counts_are_shown_where_they_differ() -> None:
     same = {"en": part(1, 2, captions=50), "de": part(1, 2, captions=50)}
-    assert "captions" not in markdown_rows(recall_table({"languages": same}))[0]
+    assert "captions" not in markdown_rows(recall_table(retrieval(same)))[0]
     differ = {"en": part(1, 2, captions=5000), "de": part(1, 2, captions=50)}
-    rows = markdown_rows(recall_table({"languages": differ}))
-    assert [row[1] for row in rows] == ["captions", "5,000", "50"]
+    rows = markdown_rows(recall_table(retrieval(differ)))
+    assert [row[1] for row in rows] == ["captions", "5,000", "50", "–", "–"]
 
 
 def test_the_recall_table_fits_an_ordinary_terminal() -> None:
     languages = {code: part(10, 20) for code in ("az", "pt-BR", "zh")}
     console = Console(file=io.StringIO(), width=80)
-    console.print(recall_table({**EVALUATION, "languages": languages}).terminal())
+    console.print(recall_table(retrieval(languages)).terminal())
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "…" not in shown
     assert "Portuguese (pt-BR)" in shown
-
-
-def test_published_numbers_stand_beside_ours() -> None:
-    ours = {"vse": {"en": Measured(40, 0.5), "mean": 35}, "mule": {"en": 42, "mean": 36.0}}
-    published = {"mule": {"en": 41.1}, "smalr": {"en": 44}}
-    table = results_table("mR", ["en", "mean"], ours, published)
-    assert markdown_rows(table) == [
-        ["system", "English (en) ours", "English (en) published", "mean"],
-        ["vse", "40.0 ± 0.5", "–", "35.0"],
-        ["mule", "**42.0**", "41.1", "**36.0**"],
-        ["smalr", "–", "**44.0**", "–"],
-    ]
 
 
 def test_names_and_directions_of_languages() -> None:

@@ -59,7 +59,7 @@ def test_it_learns_and_its_frozen_encoder_is_not_saved(folder: Path, world: Data
     original = transformers.AutoModel.from_pretrained(folder).state_dict()
     kept = model.encoders.text.encoder.state_dict()  # type: ignore[union-attr]
     assert all(torch.equal(kept[name], value) for name, value in original.items())
-    result = evaluate_retrieval(model, world).result
+    result = evaluate_retrieval(model, world).result.to_json()
     for code in ("en", "de"):
         assert result["languages"][code]["text_to_image"]["R@10"] > 70  # chance is 40
 

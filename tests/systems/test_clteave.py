@@ -124,7 +124,7 @@ def test_with_the_state_of_the_sentence_a_judge_judges_in_german(
 ) -> None:
     before = Model.load(teachers[pooling], "cpu")
     model = learned(teachers[pooling], judged, tmp_path / "run")
-    old, new = (evaluate_entailment(part, judged).result["languages"] for part in (before, model))
+    old, new = (evaluate_entailment(part, judged).result.to_json()["languages"] for part in (before, model))
     assert old["en"]["accuracy"] > 80
     assert new["en"] == old["en"]
     assert new["de"]["accuracy"] > old["en"]["accuracy"] - 10
@@ -138,7 +138,7 @@ def test_words_alone_do_not_reach_a_sentence_that_is_read_at_its_end(
     """What the paper found, and why: no gradient reaches the state that is no word, beyond what GRUs share."""
     alone = learned(teachers["last"], judged, tmp_path / "words", sentence=0.0)
     both = learned(teachers["last"], judged, tmp_path / "both")
-    found = [evaluate_entailment(part, judged).result["languages"]["de"]["accuracy"] for part in (alone, both)]
+    found = [evaluate_entailment(part, judged).result.value("de", "accuracy") for part in (alone, both)]
     assert found[1] > found[0] + 10
 
 
@@ -233,7 +233,7 @@ def test_a_pretrained_student_of_other_dimensions_goes_through_the_autoencoder(
     assert not moved & set(parts[2:])
     assert any(name.startswith("text.student.inner.encoder.") for name in moved)
     model = learned(teachers["last"], judged, tmp_path / "run", steps=300, **options)
-    result = evaluate_entailment(model, judged).result["languages"]
+    result = evaluate_entailment(model, judged).result.to_json()["languages"]
     assert result["de"]["accuracy"] > 60
     parts = read_json(tmp_path / "run/run.json")["parameters_by_part"]
     assert parts["autoencoder of a student"] == 24 * 16 + 16  # the way back is for training only
@@ -290,7 +290,7 @@ def test_retrieval_models_are_taught_word_by_word_too(world: Dataset, tmp_path: 
     recipe = recipe.model_copy(update={"system": {"name": "vse", "dimensions": 24, "word_dimensions": 12}})
     train(recipe, world.under(recipe.corpus), tmp_path / "teacher", device="cpu")
     model = learned(tmp_path / "teacher", world, tmp_path / "run")
-    result = evaluate_retrieval(model, world).result["languages"]
+    result = evaluate_retrieval(model, world).result.to_json()["languages"]
     assert result["de"]["mR"] > 0.8 * result["en"]["mR"]
 
 

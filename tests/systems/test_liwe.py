@@ -193,7 +193,7 @@ def test_they_learn_the_world_in_both_languages(name: str, world: Dataset, tmp_p
     system = {**LIWE, **changed[name]} if name in changed else VARIANTS[name]
     recipe = make_recipe(system=system, training={"maximum_steps": 200, "validate_every": 50})
     run = train(recipe, world, tmp_path / "run", device="cpu")
-    result = evaluate_retrieval(Model.load(run.folder, "cpu"), world).result
+    result = evaluate_retrieval(Model.load(run.folder, "cpu"), world).result.to_json()
     for code in ("en", "de"):  # 25 pictures: chance R@10 is 40. German is learned from English alone, but for lessons
         assert result["languages"][code]["text_to_image"]["R@10"] > 80, name
 

@@ -230,7 +230,7 @@ def test_both_languages_are_learned(name: str, world: Dataset, tmp_path: Path) -
     system = {"name": name, **QUICK, **({"align_epochs": 3} if name == "mule" else {})}
     train(make_recipe(system=system, training=FAST), world, tmp_path / "run", device="cpu")
     model = TrainedModel.load(tmp_path / "run")
-    found = evaluate_retrieval(model, world, "test").result["languages"]
+    found = evaluate_retrieval(model, world, "test").result.to_json()["languages"]
     assert all(found[code]["mR"] > 80 for code in ("de", "en")), found  # by chance 16
     mixed = model.encode_text([ENGLISH[0], GERMAN[0], ENGLISH[1]], ["en", "de", "en"])
     assert np.allclose(mixed[1], model.encode_text([GERMAN[0]], "de")[0], atol=1e-6)
@@ -246,7 +246,7 @@ def test_one_language(world: Dataset, tmp_path: Path) -> None:
     german = world.only(["de"])
     train(recipe, german, tmp_path / "run", device="cpu")
     model = TrainedModel.load(tmp_path / "run")
-    assert evaluate_retrieval(model, german, "test").result["languages"]["de"]["mR"] > 80
+    assert evaluate_retrieval(model, german, "test").result.to_json()["languages"]["de"]["mR"] > 80
     names = {part.name for part in count_model(model)}  # a model that reads no English can be counted, too
     assert "language classifier" not in names
 

@@ -325,10 +325,10 @@ def test_it_learns_the_world_in_both_languages(system: str, world: Dataset, tmp_
     model = Model.load(run.folder, "cpu")
     evaluated = evaluate_retrieval(model, world)
     for code in ("en", "de"):  # 25 pictures: chance R@10 is 40
-        assert evaluated.result["languages"][code]["text_to_image"]["R@10"] > 80, system
+        assert evaluated.result.to_json()["languages"][code]["text_to_image"]["R@10"] > 80, system
     # Validation ranks by the score that evaluation ranks by.
     best = max(row["validation"] for row in read_metrics(run.metrics_file) if "validation" in row)
-    found = evaluate_retrieval(model, world, split="dev").result
+    found = evaluate_retrieval(model, world, split="dev").result.to_json()
     assert sum(part["rsum"] for part in found["languages"].values()) == pytest.approx(best)
 
 

@@ -206,7 +206,7 @@ def test_both_languages_are_learned(name: str, world: Dataset, tmp_path: Path) -
     recipe = make_recipe(system=settings_of(name), training={"maximum_steps": 100, "learning_rate": 1e-2})
     train(recipe, world, tmp_path / "run", device="cpu")
     model = TrainedModel.load(tmp_path / "run")
-    found = evaluate_retrieval(model, world, "test").result["languages"]
+    found = evaluate_retrieval(model, world, "test").result.to_json()["languages"]
     assert all(found[code]["mR"] > 70 for code in ("de", "en")), found  # by chance 16
 
 

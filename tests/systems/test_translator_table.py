@@ -108,7 +108,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def mean(table: TableSettings, results: runner.Results) -> dict[str, float]:
-    return {row["name"]: row["columns"]["de"]["mean"] for row in summarise(table, results)["rows"]}
+    return {row.name: row.columns["de"].mean for row in summarise(table, results).rows}
 
 
 def test_knowing_the_words_is_better_than_knowing_the_encoder_is_better_than_nothing(
@@ -197,7 +197,7 @@ def test_the_run_before_may_be_named(base: dict[str, Any], tmp_path: Path) -> No
     (named,) = table_entries(table)
     assert before(named) is None
     results = run_entries([named, described], tmp_path, None, "cpu")
-    assert results[named.folder]["languages"] == results[described.folder]["languages"]
+    assert results[named.folder].result == results[described.folder].result
 
 
 def test_a_change_for_every_row_reaches_the_runs_before_where_there_are_any(base: dict[str, Any]) -> None:

@@ -67,7 +67,7 @@ def test_the_same_scores_from_fewer_numbers(name: str, world: Dataset, tmp_path:
     ]
     pictures = [model.encode_features(world.features) for model in (old, new)]
     assert np.abs(captions[0] @ pictures[0].T - captions[1] @ pictures[1].T).max() < 1e-5
-    one, other = (evaluate_retrieval(model, world, "test").result["languages"] for model in (old, new))
+    one, other = (evaluate_retrieval(model, world, "test").result.to_json()["languages"] for model in (old, new))
     assert one == other
     parts = count_model(new)
     assert sum(part.test_time for part in parts) == told["parameters"]["compact"] < told["parameters"]["at test time"]

@@ -29,7 +29,7 @@ SYSTEMS = {
 def test_every_system_learns_the_world_in_both_languages(system: str, world: Dataset, tmp_path: Path) -> None:
     recipe = make_recipe(system=SYSTEMS[system], training={"maximum_steps": 300, "validate_every": 50})
     run = train(recipe, world, tmp_path / "run", device="cpu")
-    result = evaluate_retrieval(Model.load(run.folder, "cpu"), world).result
+    result = evaluate_retrieval(Model.load(run.folder, "cpu"), world).result.to_json()
     for code in ("en", "de"):  # 25 pictures: chance R@10 is 40
         assert result["languages"][code]["text_to_image"]["R@10"] > 80, system
 
@@ -89,7 +89,7 @@ def test_the_kept_weights_are_those_of_the_best_validation(world: Dataset, tmp_p
     run = train(make_recipe(), world, tmp_path / "run", device="cpu")
     rows = [row for row in read_metrics(run.metrics_file) if "validation" in row]
     best = max(rows, key=lambda row: row["validation"])
-    result = evaluate_retrieval(Model.load(run.folder, "cpu"), world, split="dev").result
+    result = evaluate_retrieval(Model.load(run.folder, "cpu"), world, split="dev").result.to_json()
     total = sum(part["rsum"] for part in result["languages"].values())
     assert total == pytest.approx(best["validation"])
 

@@ -7,17 +7,16 @@ captions are about is in the file once.
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 from groundling.checking.caption_table import NOT_CHECKED, CheckedRow, CheckedTable
 from groundling.corpus.entailment import LABELS
 from groundling.progress import bar
-from groundling.report.document import document
-from groundling.report.escape import escape
+from groundling.report.html import Choice, Filter, Header, Page, Section, TemplateBlock, render
 from groundling.report.languages import language_name
-from groundling.report.sheet import thumbnail, words
+from groundling.report.picture_sheet import thumbnail
 from groundling.search import walk
 from groundling.search.walk import Unreadable
 
@@ -29,8 +28,39 @@ IN_WORDS = {
     "neutral": "The picture does not tell",
     "entailment": "The picture shows it",
 }
-NOTHING = '<p class="nothing">No caption here was judged so in this language.</p>'
 SIGNS = {"contradiction": "✗", "neutral": "?", "entailment": "✓"}
+
+
+@dataclass(frozen=True)
+class CheckBlock(TemplateBlock):
+    """Rows with their pictures; `spoken` are the languages in the order of the filter for them."""
+
+    template = "check.html"
+    rows: Sequence[CheckedRow]
+    pictures: "_Pictures"
+    spoken: Sequence[str]
+    labels = LABELS
+    signs = SIGNS
+    side = SIDE
+
+    def classes(self, row: CheckedRow) -> str:
+        """What the filters know a row by."""
+        return f"{_kind_class(row.kind)} {f'in-{self.spoken.index(row.prediction.language)}' if row.prediction else ''}"
+
+    def language(self, row: CheckedRow) -> str:
+        return row.prediction.language if row.prediction else row.language
+
+    def facts(self, row: CheckedRow) -> str:
+        code = self.language(row)
+        detected = ", detected" if row.prediction and row.prediction.detected else ""
+        facts = [f"{language_name(code)}{detected}" if code else "", row.picture, f"line {row.line:,}"]
+        return " · ".join(fact for fact in facts if fact)
+
+    def in_words(self, row: CheckedRow) -> str:
+        said = IN_WORDS[row.kind]
+        # One that is more likely wrong than right is said with care.
+        unsure = row.prediction is not None and row.prediction.probabilities[row.kind] < 0.5
+        return f"Perhaps: {said[0].lower()}{said[1:]}" if unsure else said
 
 
 def sheet(
@@ -48,22 +78,22 @@ def sheet(
     others = [row for row in checked.rows if row.prediction is None]
     rows = [*judged[:shown], *others[:shown]]
     pictures, languages = _Pictures(checked.pictures, at), _languages(rows)
-    items = []
     with bar("Drawing the sheet", len(rows)) as progress:
         for row in rows:
-            items.append(_item(row, pictures, languages))
+            pictures.add(row.picture)
             progress.advance()
-    title = f"Captions of {checked.table.name}, checked"
-    head = (
-        f'<header><p class="kind">groundling check</p><h1>{escape(title)}</h1>'
-        f'<p class="lead">{escape(_summary(checked))}</p>'
-        + "".join(f'<p class="note">{escape(note)}</p>' for note in _notes(checked, model, accuracy or {}, shown))
-        + _filters(rows, languages)
-        + "</header>"
+    header = Header(
+        "groundling check",
+        f"Captions of {checked.table.name}, checked",
+        _summary(checked),
+        _notes(checked, model, accuracy or {}, shown),
+        filters=_filters(rows, languages),
     )
-    body = f'{pictures.drawn()}<ol class="checks" role="list">{"".join(items)}</ol>{NOTHING}'
-    own = files("groundling.checking").joinpath("sheet.css").read_text(encoding="utf-8")
-    return document(title, head, {"Captions, what is most likely wrong first": body}, own + _rules(rows, languages))
+    there = {(row.kind, languages.index(row.prediction.language)) for row in rows if row.prediction}
+    kinds = {kind: _kind_class(kind) for kind in (*LABELS, NOT_CHECKED)}
+    style = render("check.css", kinds=kinds, languages=range(len(languages)), there=there)
+    title = "Captions, what is most likely wrong first"
+    return Page(header, [Section(title, [CheckBlock(rows, pictures, languages)])], style).html()
 
 
 class _Pictures:
@@ -71,70 +101,24 @@ class _Pictures:
 
     def __init__(self, root: Path, at: Path) -> None:
         self.root, self.beside = root.resolve(), at.resolve().parent
-        self._found: dict[str, tuple[int, str]] = {}  # name → its number and data URI, "" where there is none
+        self.found: dict[str, tuple[int, str]] = {}  # name → its number and data URI, "" where there is none
 
-    def frame(self, name: str) -> str:
-        """The picture, which links to its file; its name where it cannot be shown."""
-        if name not in self._found:
-            self._found[name] = len(self._found), self._small(name)
-        number, source = self._found[name]
-        label = escape(name or "no picture")
-        if not source:
-            return f'<div class="frame"><span class="lost">{label}</span></div>'
-        target = escape(quote(Path(os.path.relpath(self.root / name, self.beside)).as_posix()))
-        drawing = (
-            f'<svg viewBox="0 0 {SIDE} {SIDE}" role="img" aria-label="{label}"><title>{label}</title>'
-            f'<use href="#picture-{number}"/></svg>'
-        )
-        return f'<div class="frame"><a href="{target}">{drawing}</a></div>'
+    def add(self, name: str) -> None:
+        if name not in self.found:
+            self.found[name] = len(self.found), self._small(name)
 
-    def drawn(self) -> str:
-        """All pictures, to be referred to."""
-        images = "".join(
-            f'<image id="picture-{number}" href="{source}" width="{SIDE}" height="{SIDE}"/>'
-            for number, source in self._found.values()
-            if source
-        )
-        return f'<svg class="drawn" aria-hidden="true"><defs>{images}</defs></svg>' if images else ""
+    def drawn(self) -> list[tuple[int, str]]:
+        """All that can be shown, to be referred to by their numbers."""
+        return [(number, source) for number, source in self.found.values() if source]
+
+    def target(self, name: str) -> str:
+        return quote(Path(os.path.relpath(self.root / name, self.beside)).as_posix())
 
     def _small(self, name: str) -> str:
         try:
             return thumbnail(walk.read(self.root, name)[0], SIDE) or ""
         except (Unreadable, ValueError):
             return ""
-
-
-def _item(row: CheckedRow, pictures: _Pictures, languages: list[str]) -> str:
-    code = row.prediction.language if row.prediction else row.language
-    said = words(row.text, code) if row.text.strip() else '<span class="words">(no text)</span>'
-    detected = ", detected" if row.prediction and row.prediction.detected else ""
-    facts = [escape(language_name(code)) + detected] if code else []
-    spoken = f"in-{languages.index(row.prediction.language)}" if row.prediction else ""
-    facts += [escape(row.picture), f"line {row.line:,}"]
-    return (
-        f'<li class="check {_kind_class(row.kind)} {spoken}">{pictures.frame(row.picture)}'
-        f'<div><p class="said">{said}</p><p class="facts">{" · ".join(fact for fact in facts if fact)}</p></div>'
-        f'<div class="judged">{_judged(row)}</div></li>'
-    )
-
-
-def _judged(row: CheckedRow) -> str:
-    """The label in words and the three probabilities; or what kept the row from being judged."""
-    if row.prediction is None:
-        return f'<p class="label"><span aria-hidden="true">–</span>Not checked</p><p>{escape(row.problem)}</p>'
-    shares = []
-    for label in LABELS:
-        percent = 100 * row.prediction.probabilities[label]
-        first = ' class="first"' if label == row.prediction.label else ""
-        shares.append(
-            f"<dt>{label}</dt><dd{first}>"
-            f'<span class="track" aria-hidden="true"><span class="fill" style="width:{percent:.1f}%"></span></span>'
-            f'<span class="number">{percent:.0f} %</span></dd>'
-        )
-    sign, said = f'<span aria-hidden="true">{SIGNS[row.kind]}</span>', IN_WORDS[row.kind]
-    if row.prediction.probabilities[row.kind] < 0.5:  # more likely wrong than right
-        said = f"Perhaps: {said[0].lower()}{said[1:]}"
-    return f'<p class="label">{sign}<span>{said}</span></p><dl class="shares">{"".join(shares)}</dl>'
 
 
 def _kind_class(kind: str) -> str:
@@ -146,40 +130,15 @@ def _languages(rows: Sequence[CheckedRow]) -> list[str]:
     return sorted(counts, key=lambda code: (-counts[code], code))
 
 
-def _filters(rows: Sequence[CheckedRow], languages: list[str]) -> str:
-    kinds = Counter(row.kind for row in rows)
-    labels = [(_kind_class(kind), kind, kinds[kind]) for kind in (*LABELS, NOT_CHECKED)]
-    parts = [_radios("Judged", "kind", [("all", "all", len(rows)), *labels])]
+def _filters(rows: Sequence[CheckedRow], languages: list[str]) -> list[Filter]:
+    kinds, everything = Counter(row.kind for row in rows), Choice("all", "all", len(rows))
+    judged = [Choice(_kind_class(kind), kind, kinds[kind]) for kind in (*LABELS, NOT_CHECKED)]
+    filters = [Filter("Judged", "kind", [everything, *judged])]
     if len(languages) > 1:
         counts = Counter(row.prediction.language for row in rows if row.prediction)
-        spoken = [(str(number), language_name(code), counts[code]) for number, code in enumerate(languages)]
-        parts.append(_radios("Language", "in", [("all", "all", len(rows)), *spoken]))
-    return f'<div class="filters" role="group" aria-label="Which captions to show">{"".join(parts)}</div>'
-
-
-def _radios(legend: str, name: str, choices: Sequence[tuple[str, str, int]]) -> str:
-    labels = "".join(
-        f'<label><input type="radio" name="{name}" id="{name}-{escape(value)}"{" checked" if value == "all" else ""}'
-        f'{"" if count else " disabled"}>{escape(text)} <span class="count">{count:,}</span></label>'
-        for value, text, count in choices
-    )
-    return f"<fieldset><legend>{legend}</legend>{labels}</fieldset>"
-
-
-def _rules(rows: Sequence[CheckedRow], languages: list[str]) -> str:
-    """While a filter is chosen, what is of another kind is not there, for screen readers too; nor is nothing untold."""
-    kinds, codes = [*LABELS, NOT_CHECKED], range(len(languages))
-    chosen = {f"#kind-{_kind_class(kind)}": f".{_kind_class(kind)}" for kind in kinds}
-    chosen |= {f"#in-{number}": f".in-{number}" for number in codes}
-    rules = [f"main:has({one}:checked) .check:not({shown}) {{ display: none; }}" for one, shown in chosen.items()]
-    there = {(row.kind, languages.index(row.prediction.language)) for row in rows if row.prediction}
-    rules += [
-        f"main:has(#kind-{_kind_class(kind)}:checked):has(#in-{number}:checked) .nothing {{ display: block; }}"
-        for kind in kinds
-        for number in codes
-        if (kind, number) not in there
-    ]
-    return "@media screen {\n" + "\n".join(rules) + "\n}\n"
+        spoken = [Choice(str(number), language_name(code), counts[code]) for number, code in enumerate(languages)]
+        filters.append(Filter("Language", "in", [everything, *spoken]))
+    return filters
 
 
 def _summary(checked: CheckedTable) -> str:

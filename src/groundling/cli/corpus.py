@@ -82,18 +82,22 @@ def inspect_corpus(
     their features, where there are any; what was not compared is said. Of statements with labels it shows the balance
     of labels, and how often a classifier is right that sees their words but no picture.
     """
+    from dataclasses import asdict
+
     from groundling.corpus import catalogue, inspect
     from groundling.corpus.inspect_statements import statement_leaks
     from groundling.corpus.leaks import leaks
+    from groundling.evaluation.text_only import text_only
     from groundling.vision.from_settings import array_rows
 
     pair = _array_and_names(features, names)
     corpus = catalogue.load(source, data=data, split=split)
     vectors, rows = array_rows(corpus, pair)
+    words_alone = text_only(corpus) if corpus.statements is not None else {}
     facts = {
         **inspect.describe(corpus),
         "leaks": leaks(corpus, vectors, rows, threshold),
-        "statement_leaks": statement_leaks(corpus),
+        "statement_leaks": statement_leaks(corpus, {code: asdict(found) for code, found in words_alone.items()}),
     }
     if as_json:
         return print_json(facts)
@@ -129,7 +133,7 @@ def words(
     found = overlap(catalogue.load(source, data=data), minimum_count)
     if as_json:
         return print_json(found)
-    from groundling.report.retrieval_tables import Column, Table
+    from groundling.report.formatted_table import Column, Table
 
     codes = list(found["words"])
     rows: list[list[str | int | float | None]] = []
@@ -202,7 +206,7 @@ def _language(code: str) -> str:
 
 
 def _print_counts(counts: dict[str, dict[str, int]], name: str) -> None:
-    from groundling.report.retrieval_tables import Column, Table
+    from groundling.report.formatted_table import Column, Table
 
     columns = list(dict.fromkeys(column for row in counts.values() for column in row))
     rows: list[list[str | int]] = [
@@ -217,7 +221,7 @@ def _print_labels(found: dict[str, Any] | None) -> None:
         return
     from groundling.corpus.entailment import LABELS
     from groundling.corpus.inspect_statements import label_rows
-    from groundling.report.retrieval_tables import Column, Table
+    from groundling.report.formatted_table import Column, Table
 
     headings = [Column("split", text=True), Column("languages", text=True)]
     headings += [Column(label, decimals=0) for label in LABELS]

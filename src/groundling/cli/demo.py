@@ -26,7 +26,8 @@ def demo(
     from groundling.dataset import Dataset
     from groundling.devices import pick_device
     from groundling.errors import UserError
-    from groundling.report.run_report import evaluate_run
+    from groundling.evaluation.saved import evaluate_run
+    from groundling.report.run_report import write_report
     from groundling.run import Run
     from groundling.training import train
 
@@ -40,12 +41,14 @@ def demo(
     if out.is_dir():
         shutil.rmtree(out)  # only now: a demo that cannot start leaves the last one
     run = train(recipe, dataset, out, device=device)
-    result, page = evaluate_run(run.folder, device=device, dataset=dataset)
+    evaluation = evaluate_run(run.folder, device=device, dataset=dataset)
+    page, result = write_report(evaluation), evaluation.result
+    facts = result.to_json()
     seconds = time.monotonic() - started
     if as_json:
-        return print_json({**result, "run": str(run.folder), "report": str(page), "seconds": round(seconds, 1)})
+        return print_json({**facts, "run": str(run.folder), "report": str(page), "seconds": round(seconds, 1)})
     show_result(result)
-    mean, chance = result["mean"]["text_to_image"]["R@10"], result["chance"]["R@10"]
-    languages = len(result["languages"])
+    mean, chance = facts["mean"]["text_to_image"]["R@10"], facts["chance"]["R@10"]
+    languages = len(result.languages)
     print(f"Text→image R@10, mean of {languages} languages: {mean:.1f} (chance {chance:.1f}); {seconds:.0f} s in all")
     print(f"Report: {page}")

@@ -1,11 +1,25 @@
 """groundling evaluate"""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from groundling.cli.output import AsJson, Data, Device, print_json, print_table, warn_of_skipped
+
+if TYPE_CHECKING:
+    from groundling.evaluation.results import Result
+
+
+class EvaluateCommand(TyperCommand):
+    """Says below its help which metrics there are, also those of other packages."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        from groundling.evaluation.metrics import METRICS
+
+        with formatter.section("Metrics"):
+            formatter.write_dl([(name, metric.about) for name, metric in METRICS.items()])
 
 
 def evaluate(
@@ -67,10 +81,10 @@ def evaluate(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Exact retrieval results in both directions: R@1/5/10, median and mean rank, rsum, mR, by language. Of a run that
-    judges statements: accuracy, loss, confusions and calibration, with what is right without a look at the pictures.
+    """Exact retrieval results in both directions, by language. Of a run that judges statements: accuracy, loss,
+    confusions and calibration, with what is right without a look at the pictures.
 
-    On a run's own test split, queries and folds, also writes evaluation.json, ranks.safetensors (verdicts.safetensors),
+    On a run's own test split, queries and folds, also writes ranks.safetensors (verdicts.safetensors), evaluation.json,
     report.html and report.md into it; other questions are only answered.
     """
     from groundling.errors import UserError
@@ -94,9 +108,12 @@ def evaluate(
         if owners is None:
             raise UserError("--vectors needs --owners O.npy, the row of each caption's picture")
         from groundling.evaluation.vectors import evaluate_vectors
+        from groundling.report.retrieval_tables import score_table
 
-        result = evaluate_vectors(vectors[0], vectors[1], owners, folds or 1)
-        return print_json(result) if as_json else _show_vectors(result)
+        scores = evaluate_vectors(vectors[0], vectors[1], owners, folds or 1)
+        if as_json:
+            return print_json({**scores.to_json(), **({"folds": folds} if folds and folds > 1 else {})})
+        return print_table(score_table({"": scores}, "vectors", folds or 1, scores.pictures))
     if run is None or vectors is not None:
         raise UserError("give either a run folder or --vectors P.npy C.npy --owners O.npy")
     if owners is not None:
@@ -114,36 +131,36 @@ def evaluate(
         from groundling.cli import evaluate_translations
 
         common = {"split": split, "captions": captions, "corpus": corpus, "data": data, "device": device}
-        answer = evaluate_translations.ask(run, consistency, translate_to, source, {**common, "folds": folds})
-        return print_json(answer) if as_json else evaluate_translations.show(answer)
-    from groundling.report.run_report import evaluate_run
+        return evaluate_translations.ask(run, consistency, translate_to, source, {**common, "folds": folds}, as_json)
+    from groundling.evaluation.saved import evaluate_run
+    from groundling.report.run_report import write_report
 
-    result, page = evaluate_run(run, split, captions, corpus, data, device, folds=folds)
+    evaluation = evaluate_run(run, split, captions, corpus, data, device, folds=folds)
+    page = write_report(evaluation) if evaluation.saved else None
     if as_json:
-        return print_json(result)
-    warn_of_skipped(result.get("skipped", []))
-    show_result(result)
+        return print_json(evaluation.result.to_json())
+    warn_of_skipped(evaluation.result.skipped)
+    show_result(evaluation.result)
     if page:
         print(f"Report: {page}")
 
 
-def show_result(result: dict[str, Any]) -> None:
+def show_result(result: "Result") -> None:
     from groundling.report.entailment_tables import accuracy_table, calibration_table, confusion_table
     from groundling.report.retrieval_tables import recall_table
 
-    if result.get("task") == "entailment":
-        for table in (accuracy_table, calibration_table, confusion_table):
-            print_table(table(result))
-        return
-    print_table(recall_table(result))
+    tables = {"entailment": (accuracy_table, calibration_table, confusion_table), "retrieval": (recall_table,)}
+    for table in tables[result.task]:
+        print_table(table(result))  # type: ignore[operator]
 
 
 def _show_unseen(result: dict[str, Any]) -> None:
+    from groundling.evaluation.results import result_from_json
+    from groundling.report.formatted_table import Column, Table
     from groundling.report.languages import language_name
-    from groundling.report.retrieval_tables import Column, Table
 
     warn_of_skipped(result["skipped"])
-    show_result(result)
+    show_result(result_from_json(result, "answer"))
     columns = [Column("language", text=True), Column("scripts", text=True), Column("letters known")]
     columns += [Column("words known"), Column("", text=True)]
     rows = [
@@ -161,10 +178,3 @@ def _show_unseen(result: dict[str, Any]) -> None:
     notes.append("Known: running letters and words of the captions that the model has met in training, in percent.")
     notes.append(f"The run was trained on {', '.join(result['trained_languages'])}.")
     print_table(Table("What the model can know of these languages", columns, rows, notes))
-
-
-def _show_vectors(result: dict[str, Any]) -> None:
-    from groundling.report.retrieval_tables import recall_table
-
-    counts = {"pictures": result["pictures"], "folds": result.get("folds", 1)}
-    print_table(recall_table({"corpus": "vectors", **counts, "languages": {"": result}}))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from groundling.report.retrieval_tables import Table
+    from groundling.report.formatted_table import Table
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of tables.")]
 Data = Annotated[
@@ -32,7 +32,7 @@ def warn_of_skipped(pictures: Sequence[str]) -> None:
 
 def print_words(title: str, columns: list[str], rows: list[list[str]]) -> None:
     """A plain table of words."""
-    from groundling.report.retrieval_tables import Column, Table
+    from groundling.report.formatted_table import Column, Table
 
     print_table(Table(title, [Column(name, text=True) for name in columns], rows))
 

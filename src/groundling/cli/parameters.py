@@ -1,11 +1,15 @@
 """groundling parameters"""
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from groundling.cli.output import AsJson, Data, print_json, print_table
+
+if TYPE_CHECKING:
+    from groundling.evaluation.parameters import ParameterReport
 
 
 def parameters(
@@ -35,82 +39,76 @@ def parameters(
     from groundling.evaluation.parameters import describe
     from groundling.model.trained import TrainedModel
 
-    described = [{"run": str(run), **describe(TrainedModel.load(run, "cpu"), data)} for run in runs or []]
+    described = {str(run): describe(TrainedModel.load(run, "cpu"), data) for run in runs or []}
     if as_json:
-        return print_json(described)
-    for one in described:
-        _show(one)
+        return print_json([{"run": run, **one.to_json()} for run, one in described.items()])
+    for run, one in described.items():
+        _show(run, one)
     if len(described) > 1:
         _compare(described)
 
 
-def _show(one: dict[str, Any]) -> None:
-    from groundling.report.retrieval_tables import Column, Table
+def _show(run: str, one: "ParameterReport") -> None:
+    from groundling.report.formatted_table import Column, Table
+    from groundling.report.numbers import Value
 
     columns = [Column("part", text=True), Column("trained", decimals=0), Column("at test time", decimals=0)]
-    rows = [[part["name"], part["trainable"], part["test_time"]] for part in one["parts"]]
-    for_words = [part for part in one["parts"] if part["for_words"]]
-    foot = [
-        ["all", one["trainable"], one["test_time"]],
-        ["of which for words", sum(part["trainable"] for part in for_words), one["for_words"]],
+    rows: list[list[Value]] = [[part.name, part.trainable, part.test_time] for part in one.parts]
+    words = sum(part.trainable for part in one.parts if part.for_words)
+    foot: list[list[Value]] = [
+        ["all", one.counts.trainable, one.counts.test_time],
+        ["of which for words", words, one.counts.for_words],
     ]
-    print_table(Table(f"Parameters of {one['run']} ({one['system']})", columns, rows, [_note(one)], foot))
+    print_table(Table(f"Parameters of {run} ({one.system})", columns, rows, [_note(one)], foot))
 
 
-def _note(one: dict[str, Any]) -> str:
-    if "problem" in one:
-        return f"No word table to compare with: {one['problem']}."
-    table = one["word_table"]
+def _note(one: "ParameterReport") -> str:
+    table = one.word_table
+    if table is None:
+        return f"No word table to compare with: {one.problem}."
     return (
-        f"A word table for the same captions has {table['words']:,} × {table['dimensions']} = {table['parameters']:,} "
-        f"parameters, {_times(one['reduction'])} those for words here."
+        f"A word table for the same captions has {table.words:,} × {table.dimensions} = {table.parameters:,} "
+        f"parameters, {_times(one.reduction)} those for words here."
     )
 
 
-def _compare(described: list[dict[str, Any]]) -> None:
-    from groundling.report.retrieval_tables import Column, Table
+def _compare(described: "dict[str, ParameterReport]") -> None:
+    from groundling.report.formatted_table import Column, Table
 
     columns = [Column("run", text=True), Column("system", text=True), Column("trained", decimals=0)]
     columns += [Column("at test time", decimals=0), Column("for words", decimals=0), Column("reduction")]
     rows = [
-        [
-            one["run"],
-            one["system"],
-            one["trainable"],
-            one["test_time"],
-            one["for_words"],
-            _times(one.get("reduction")),
-        ]
-        for one in described
+        [run, one.system, one.counts.trainable, one.counts.test_time, one.counts.for_words, _times(one.reduction)]
+        for run, one in described.items()
     ]
     print_table(Table("Parameters", columns, rows, ["Reduction: a word table for the same captions / for words."]))
 
 
 def _published(as_json: bool) -> None:
-    from groundling.evaluation.liwe_table import NOTES, liwe_table
-    from groundling.report.retrieval_tables import Column, Table
+    from groundling.evaluation.parameter_table import count_rows, published_parameters
+    from groundling.report.formatted_table import Column, Table
 
-    rows = liwe_table()
+    table = published_parameters()
+    rows = count_rows(table)
     if as_json:
-        return print_json(rows)
+        return print_json([asdict(row) for row in rows])
     columns = [Column("", text=True)]
     for group in ("ours", "with biases, as published"):
         columns += [Column("parameters", group), Column("reduction", group)]
     columns += [Column("millions", "published"), Column("reduction", "published")]
     lines = [
         [
-            row["name"],
-            row["parameters"],
-            _times(row["reduction"]),
-            row["parameters_with_biases"],
-            _times(row["reduction_with_biases"]),
-            f"{row['published_millions']:.1f}M",
-            _times(row["published_reduction"]),
+            row.name,
+            row.parameters,
+            _times(row.reduction),
+            row.parameters_with_biases,
+            _times(row.reduction_with_biases),
+            f"{row.published_millions:.1f}M",
+            _times(row.published_reduction),
         ]
         for row in rows
     ]
-    title = "Parameters of word vectors (Wehrmann et al. 2019, supplement, Table 1)"
-    print_table(Table(title, columns, lines, NOTES))
+    print_table(Table(table.title, columns, lines, table.notes))
 
 
 def _times(factor: float | None) -> str | None:

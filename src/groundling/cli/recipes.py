@@ -38,7 +38,8 @@ def recipes(
     name: Annotated[str | None, typer.Argument(help="Show this recipe, system or encoder in full.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the recipes, tables, systems and encoders that there are, or show one."""
+    """List the recipes, tables, systems, encoders and metrics that there are, or show one."""
+    from groundling.evaluation.metrics import METRICS
     from groundling.systems import SYSTEMS
 
     encoders = _encoders()
@@ -58,11 +59,11 @@ def recipes(
     for key, encoder in encoders.items():
         about = (encoder.__doc__ or "").strip().partition("\n")[0]
         listed.append({"name": key, "kind": _kind(key), "about": about})
+    listed += [{"name": key, "kind": "metric", "about": metric.about} for key, metric in METRICS.items()]
     if as_json:
         return print_json(listed)
-    print_words(
-        "Recipes, tables, systems and encoders", ["name", "kind", "about"], [list(row.values()) for row in listed]
-    )
+    rows = [list(row.values()) for row in listed]
+    print_words("Recipes, tables, systems, encoders and metrics", ["name", "kind", "about"], rows)
 
 
 def _encoders() -> dict[str, Any]:

@@ -11,7 +11,8 @@ import typer
 from groundling.cli.output import AsJson, Data, Device, print_json, print_table
 
 if TYPE_CHECKING:
-    from groundling.experiments.overlap import OverlapSettings
+    from groundling.experiments.overlap import OverlapSettings, OverlapSummary
+    from groundling.experiments.summary import TableSummary
     from groundling.experiments.table_entries import TableEntry
     from groundling.experiments.table_settings import TableSettings
 
@@ -81,25 +82,26 @@ def reproduce(
     options = [part for change in assign or [] for part in ("--set", change)]
     options += ["--source", source] if source is not None else []
     options += [part for seed in seeds or [] for part in ("--seed", str(seed))]
-    summaries: dict[str, Any] = {}
+    summaries: dict[str, OverlapSummary | TableSummary] = {}
     for name in names:
         if name in counted:
-            summaries[name] = _words(name, counted[name], folders[name], data, show)
-            shown, page = overlap_tables(summaries[name]), folders[name] / "results.md"
+            words = summaries[name] = _words(name, counted[name], folders[name], data, show)
+            shown, page = overlap_tables(words), folders[name] / "results.md"
         else:
             own = {entry.key: results[entry.key] for entry in wanted[name] if entry.key in results}
-            summaries[name] = summarise(trained[name], own, seeds)
+            found = summaries[name] = summarise(trained[name], own, seeds)
             made = how_it_was_made(
                 shlex.join(["groundling", "reproduce", name, *options]), own, len({c.folder for c in wanted[name]})
             )
-            page = write_experiment(folders[name], trained[name].about, summaries[name], made)
-            shown = experiment_tables(summaries[name])
+            page = write_experiment(folders[name], trained[name].about, found, made)
+            shown = experiment_tables(found)
         if not as_json:
             for table in shown:
                 print_table(table)
             print(f"Written to {page}")
     if as_json:
-        print_json(next(iter(summaries.values())) if len(summaries) == 1 else summaries)
+        plain = {name: summary.to_json() for name, summary in summaries.items()}
+        print_json(plain if len(plain) > 1 else plain[names[0]])
     elif trained and not show:
         done = len({folder_of(key) for key in results})
         print(f"{done} training{'s' if done != 1 else ''}, {time.monotonic() - started:.0f} seconds")
@@ -165,10 +167,10 @@ def _folders(names: Sequence[str], out: Path) -> dict[str, Path]:
     return folders
 
 
-def _words(name: str, table: "OverlapSettings", folder: Path, data: Path | None, show: bool) -> dict[str, Any]:
+def _words(name: str, table: "OverlapSettings", folder: Path, data: Path | None, show: bool) -> "OverlapSummary":
     """A table of words, measured and written; with `show`, the one that is there."""
     from groundling.errors import UserError
-    from groundling.experiments.overlap import measure
+    from groundling.experiments.overlap import OverlapSummary, measure
     from groundling.files import read_json
     from groundling.report.overlap import write_overlap
 
@@ -176,7 +178,7 @@ def _words(name: str, table: "OverlapSettings", folder: Path, data: Path | None,
     if show:
         if not written.exists():
             raise UserError(f"{folder}: {name} is not there yet")
-        return {key: value for key, value in read_json(written).items() if key != "made"}
+        return OverlapSummary.from_json(read_json(written))
     result = measure(table, data)
     write_overlap(folder, table.about, result, shlex.join(["groundling", "reproduce", name]))
     return result

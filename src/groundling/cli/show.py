@@ -35,7 +35,9 @@ def show(
     Drawn at random, not chosen. Pictures are in the page, small; it needs nothing beside it.
     """
     from groundling.errors import UserError
-    from groundling.report.show import show_run
+    from groundling.evaluation.show import draw_examples
+    from groundling.files import write_text
+    from groundling.report.qualitative import qualitative_page
 
     if split not in ("train", "dev", "test"):
         raise UserError(f'--split: "{split}" is not train, dev or test')
@@ -46,8 +48,9 @@ def show(
     page = out or run / "show.html"
     if page.is_dir():
         raise UserError(f"--out {page}: a folder, where the name of a page is needed")
-    result = show_run(run, page, language, pictures, queries, seed, photos, split, data, device)
+    shown = draw_examples(run, language, pictures, queries, seed, photos, split, data, device)
+    write_text(page, qualitative_page(shown))
     if as_json:
-        return print_json(result)
-    warn_of_skipped(result["skipped"])
+        return print_json({**shown.to_json(), "page": str(page)})
+    warn_of_skipped(shown.result.skipped)
     print(f"Page: {page}")

@@ -9,7 +9,6 @@ from groundling.corpus.corpus import SPLITS, Corpus
 from groundling.corpus.entailment import LABELS, Entailments
 from groundling.corpus.leaks import normalised
 from groundling.corpus.near_duplicates import HELD_OUT
-from groundling.corpus.text_only import text_only
 
 
 def describe_statements(corpus: Corpus) -> dict[str, Any] | None:
@@ -32,8 +31,9 @@ def describe_statements(corpus: Corpus) -> dict[str, Any] | None:
     }
 
 
-def statement_leaks(corpus: Corpus) -> dict[str, Any] | None:
-    """Language → split → how many statements are word for word in train, and what classifiers make of words alone."""
+def statement_leaks(corpus: Corpus, text_only: dict[str, Any]) -> dict[str, Any] | None:
+    """Language → split → how many statements are word for word in train; and what classifiers make of words alone, by
+    language (see `evaluation.text_only`)."""
     statements = corpus.statements
     if statements is None:
         return None
@@ -48,7 +48,7 @@ def statement_leaks(corpus: Corpus) -> dict[str, Any] | None:
         for split in HELD_OUT:
             rows = np.flatnonzero(here & (splits == split))
             repeated[language][split] = {"count": sum(keys[row] in train for row in rows), "of": len(rows)}
-    return {"in_train": repeated, "text_only": text_only(corpus)}
+    return {"in_train": repeated, "text_only": text_only}
 
 
 def statement_lines(facts: dict[str, Any]) -> list[str]:

@@ -1,5 +1,6 @@
 """Two runs on the same test queries: the difference of their recalls, and whether it is more than chance."""
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -9,37 +10,55 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file
 
 from groundling.errors import UserError
+from groundling.evaluation.made_from import MadeFrom
+from groundling.evaluation.saved import made_from
 from groundling.evaluation.significance import hits, paired_bootstrap, paired_permutation
 from groundling.run import Run
 
 DIRECTIONS = ("text_to_image", "image_to_text")
+ENTAILMENT = "verdicts"  # in the place of a direction: the JSON of this command has always called it so
 
 Arrays = dict[str, npt.NDArray[Any]]
 
 
-def load_ranks(run: Run) -> Arrays:
-    """The per-query ranks that `groundling evaluate` left in a run."""
-    if run.verdicts_file.exists():
-        raise UserError(f"{run.folder} judges statements, which cannot be compared with a run that finds pictures")
-    if not run.ranks_file.exists():
-        raise UserError(f"{run.folder}: no ranks.safetensors here; evaluate it first: groundling evaluate {run.folder}")
-    return _load(run, run.ranks_file)
+@dataclass(frozen=True)
+class Difference:
+    """Two runs on the same queries, in percent.
+
+    Attributes:
+        run, baseline: R@depth, or the accuracy, of each.
+        difference: run − baseline, with the 95% interval `low` to `high` of a paired bootstrap over pictures.
+        p: of a paired permutation test.
+    """
+
+    run: float
+    baseline: float
+    difference: float
+    low: float
+    high: float
+    p: float
 
 
-def _load(run: Run, path: Path) -> Arrays:
-    try:
-        return load_file(path)
-    except SafetensorError as error:
-        raise UserError(f"{path}: damaged ({error}); evaluate the run again") from None
+@dataclass(frozen=True)
+class Comparison:
+    """A run and a baseline: language → direction → their difference."""
+
+    run: str
+    baseline: str
+    languages: dict[str, dict[str, Difference]]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
 
 
-def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> dict[str, Any]:
-    """For each language of both runs and each direction: R@depth of both, their difference (run − baseline, in points)
-    with the 95% interval of a paired bootstrap over pictures, and the p-value of a paired permutation test."""
-    if run.verdicts_file.exists() and baseline.verdicts_file.exists():
-        return compare_entailment(run, baseline, samples)
-    ours, theirs = load_ranks(run), load_ranks(baseline)
-    folds, other_folds = (int(ranks.get("folds", [1])[0]) for ranks in (ours, theirs))
+def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> Comparison:
+    """For each language of both runs: R@depth of each direction or, of runs that judge statements, the accuracy."""
+    judging = [one.verdicts_file.exists() for one in (run, baseline)]
+    if judging[0] != judging[1]:
+        judge = run if judging[0] else baseline
+        raise UserError(f"{judge.folder} judges statements, which cannot be compared with a run that finds pictures")
+    ours, theirs = (load_arrays(one, one.verdicts_file if judging[0] else one.ranks_file) for one in (run, baseline))
+    folds, other_folds = (int(arrays.get("folds", [1])[0]) for arrays in (ours, theirs))
     if folds != other_folds:
         raise UserError(
             f"{run.folder} was ranked in {folds} fold(s) and {baseline.folder} in {other_folds}; evaluate both alike"
@@ -47,66 +66,64 @@ def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> 
     languages = sorted(languages_of(ours) & languages_of(theirs))
     if not languages:
         raise UserError(f"{run.folder} and {baseline.folder} have no language in common")
-    result: dict[str, Any] = {"run": str(run.folder), "baseline": str(baseline.folder), "languages": {}}
+    origins = made_from(run), made_from(baseline)
+    found = {}
     for code in languages:
-        owners = ours[f"{code}.owners"]
-        same = np.array_equal(owners, theirs[f"{code}.owners"])
-        pictures = len(ours[f"{code}.image_to_text"])
-        if not same or pictures != len(theirs[f"{code}.image_to_text"]):
-            raise UserError(
-                f"{run.folder} and {baseline.folder} were not tested on the same {code} captions and pictures"
-            )
-        result["languages"][code] = {
-            direction: _paired(
-                ours[f"{code}.{direction}"],
-                theirs[f"{code}.{direction}"],
-                owners if direction == "text_to_image" else np.arange(pictures),
-                depth,
-                samples,
-            )
-            for direction in DIRECTIONS
-        }
-    return result
+        if not (_same_queries(ours, theirs, code) and _same_texts(*origins, code)):
+            what = "statements" if judging[0] else "captions and pictures"
+            raise UserError(f"{run.folder} and {baseline.folder} were not tested on the same {code} {what}")
+        found[code] = (
+            _entailment(ours, theirs, code, samples) if judging[0] else _retrieval(ours, theirs, code, depth, samples)
+        )
+    return Comparison(str(run.folder), str(baseline.folder), found)
 
 
-def compare_entailment(run: Run, baseline: Run, samples: int = 10_000) -> dict[str, Any]:
-    """The same of runs that judge statements: of each language the accuracy, under the direction "verdicts"."""
-    ours, theirs = (_load(one, one.verdicts_file) for one in (run, baseline))
-    languages = sorted(languages_of(ours) & languages_of(theirs))
-    if not languages:
-        raise UserError(f"{run.folder} and {baseline.folder} have no language in common")
-    result: dict[str, Any] = {"run": str(run.folder), "baseline": str(baseline.folder), "languages": {}}
-    for code in languages:
-        same = all(np.array_equal(ours[f"{code}.{key}"], theirs[f"{code}.{key}"]) for key in ("owners", "classes"))
-        if not same:
-            raise UserError(f"{run.folder} and {baseline.folder} were not tested on the same {code} statements")
-        a, b = (one[f"{code}.probabilities"].argmax(axis=1) == one[f"{code}.classes"] for one in (ours, theirs))
-        result["languages"][code] = {"verdicts": _tested(a, b, ours[f"{code}.owners"], samples)}
-    return result
+def load_arrays(run: Run, path: Path) -> Arrays:
+    """The per-query ranks, or the prediction for every statement, that `groundling evaluate` left in a run."""
+    if not run.evaluation_file.exists() or not path.exists():
+        raise UserError(f"{run.folder}: no {path.name} here; evaluate it first: groundling evaluate {run.folder}")
+    try:
+        return load_file(path)
+    except SafetensorError as error:
+        raise UserError(f"{path}: damaged ({error}); evaluate the run again") from None
 
 
-def languages_of(ranks: Arrays) -> set[str]:
-    return {name.removesuffix(".owners") for name in ranks if name.endswith(".owners")}
+def languages_of(arrays: Arrays) -> set[str]:
+    return {name.removesuffix(".owners") for name in arrays if name.endswith(".owners")}
 
 
-def _paired(
-    ours: npt.NDArray[np.int64],
-    theirs: npt.NDArray[np.int64],
-    groups: npt.NDArray[np.int64],
-    depth: int,
-    samples: int,
-) -> dict[str, float]:
-    asked = ours > 0  # a picture without captions is no query
-    return _tested(hits(ours[asked], depth), hits(theirs[asked], depth), groups[asked], samples)
+def _same_queries(ours: Arrays, theirs: Arrays, code: str) -> bool:
+    keys = [key for key in (f"{code}.owners", f"{code}.classes") if key in ours]
+    pictures = f"{code}.image_to_text"
+    return all(np.array_equal(ours[key], theirs[key]) for key in keys) and (
+        pictures not in ours or len(ours[pictures]) == len(theirs[pictures])
+    )
+
+
+def _same_texts(ours: MadeFrom | None, theirs: MadeFrom | None, code: str) -> bool:
+    """Whether the queries were the same, word for word; evaluations of older versions do not tell."""
+    return ours is None or theirs is None or ours.corpus[code] == theirs.corpus[code]
+
+
+def _retrieval(ours: Arrays, theirs: Arrays, code: str, depth: int, samples: int) -> dict[str, Difference]:
+    found = {}
+    for direction in DIRECTIONS:
+        a, b = ours[f"{code}.{direction}"], theirs[f"{code}.{direction}"]
+        groups = ours[f"{code}.owners"] if direction == "text_to_image" else np.arange(len(a))
+        asked = a > 0  # a picture without captions is no query
+        found[direction] = _tested(hits(a[asked], depth), hits(b[asked], depth), groups[asked], samples)
+    return found
+
+
+def _entailment(ours: Arrays, theirs: Arrays, code: str, samples: int) -> dict[str, Difference]:
+    a, b = (one[f"{code}.probabilities"].argmax(axis=1) == one[f"{code}.classes"] for one in (ours, theirs))
+    return {ENTAILMENT: _tested(a, b, ours[f"{code}.owners"], samples)}
 
 
 def _tested(
     a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_], groups: npt.NDArray[np.int64], samples: int
-) -> dict[str, float]:
+) -> Difference:
     drawn = paired_bootstrap(a, b, groups, samples)
-    return {
-        "run": 100 * float(a.mean()),
-        "baseline": 100 * float(b.mean()),
-        **{key: 100 * value for key, value in drawn.items()},
-        "p": paired_permutation(a, b, groups, samples),
-    }
+    p = paired_permutation(a, b, groups, samples)
+    difference, low, high = (100 * value for value in drawn)
+    return Difference(100 * float(a.mean()), 100 * float(b.mean()), difference, low, high, p)

@@ -1,7 +1,6 @@
 """A model that judges statements, on one split of a corpus, and beside it what is right without any picture."""
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,15 @@ from safetensors.numpy import save_file
 from groundling.calibration import fit_temperature, log_loss, probabilities, why_not
 from groundling.corpus import Corpus
 from groundling.corpus.entailment import LABELS
-from groundling.corpus.text_only import text_only
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.entailment_scores import EntailmentScores, judge
+from groundling.evaluation.entailment_scores import measure_entailment
+from groundling.evaluation.made_from import MadeFrom
+from groundling.evaluation.results import EntailmentResult, TextOnly, Uncalibrated
+from groundling.evaluation.text_only import text_only
 from groundling.files import atomic_path
 from groundling.model.trained import TrainedModel
+from groundling.run import Run
 
 
 @dataclass(frozen=True)
@@ -24,19 +26,20 @@ class JudgedSplit:
     """Results with what they were made from: statement by statement, in the order of `corpus.statements`.
 
     Attributes:
-        result: for evaluation.json: what `evaluation.entailment` measures, and under `text_only` by language what the
-            label that is most frequent in training and the words of statements get right, in percent. Where the model
-            has a temperature, `uncalibrated` has the loss and calibration error that it would have without.
         corpus: the split, statements in the place of captions.
         probabilities: [statements, 3].
     """
 
-    result: dict[str, Any]
+    result: EntailmentResult
     corpus: Corpus
     probabilities: npt.NDArray[np.float32]
 
-    def save(self, path: Path) -> None:
-        """Every verdict, for paired comparisons: by language, classes, probabilities and pictures."""
+    def made_from(self, run: Run) -> MadeFrom:
+        assert self.corpus.statements is not None  # noqa: S101 (of `Corpus.judged`)
+        return MadeFrom.of(run, self.corpus, self.corpus.statements.labels)
+
+    def save(self, run: Run) -> None:
+        """Every prediction, for paired comparisons: by language, classes, probabilities and pictures."""
         arrays: dict[str, npt.NDArray[Any]] = {}
         classes = statement_classes(self.corpus)
         for code in self.corpus.all_languages():
@@ -44,7 +47,7 @@ class JudgedSplit:
             arrays[f"{code}.classes"] = np.ascontiguousarray(classes[rows])
             arrays[f"{code}.probabilities"] = np.ascontiguousarray(self.probabilities[rows])
             arrays[f"{code}.owners"] = np.ascontiguousarray(self.corpus.owners[rows])
-        with atomic_path(path) as temporary:
+        with atomic_path(run.verdicts_file) as temporary:
             save_file(arrays, temporary)
 
 
@@ -56,29 +59,23 @@ def evaluate_entailment(model: TrainedModel, dataset: Dataset, split: str = "tes
     logits = model.entailment_logits(corpus.texts, part.features, languages, corpus.owners)
     shares = probabilities(logits, model.temperature)
     frequent = most_frequent(dataset.corpus)
-    found = judge(classes, shares, languages, corpus.owners, frequent)
-    result = {
-        "corpus": corpus.name,
-        "split": split,
-        "pictures": len(np.unique(corpus.owners)),
-        **found.as_json(),
-        "text_only": words_alone(dataset.corpus, split),
-        "temperature": model.temperature,
-    }
+    found = measure_entailment(classes, shares, languages, corpus.owners, frequent)
+    plain = None
     if model.temperature != 1:
-        result["uncalibrated"] = uncalibrated(judge(classes, probabilities(logits), languages))
+        without = measure_entailment(classes, probabilities(logits), languages)
+        parts = {code: part.calibration for code, part in without.languages.items()}
+        plain = Uncalibrated(without.overall.calibration, parts)
+    result = replace(
+        found,
+        corpus=corpus.name,
+        split=split,
+        pictures=len(np.unique(corpus.owners)),
+        text_only=words_alone(dataset.corpus, split),
+        temperature=model.temperature,
+        uncalibrated=plain,
+        skipped=dataset.skipped,
+    )
     return JudgedSplit(result, corpus, shares)
-
-
-def uncalibrated(found: EntailmentScores) -> dict[str, Any]:
-    """What a temperature changes."""
-    keys = ("log_loss", "calibration_error", "bins")
-    data = found.as_json()
-    return {
-        "overall": {key: data["overall"][key] for key in keys},
-        "languages": {code: {key: part[key] for key in keys} for code, part in data["languages"].items()},
-        "mean": {key: data["mean"][key] for key in keys[:2]},
-    }
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,7 @@ class Fitted:
 
 
 def fitted_temperature(model: TrainedModel, dataset: Dataset, split: str = "dev") -> Fitted:
-    """The temperature of a model's verdicts, from the statements of a split that it was not trained on."""
+    """The temperature of a model's predictions, from the statements of a split that it was not trained on."""
     part = dataset.judged().split(split)
     corpus = check_statements(part.corpus, split)
     classes = statement_classes(corpus)
@@ -127,15 +124,14 @@ def most_frequent(corpus: Corpus) -> int | None:
     return None if counts is None else int(counts.argmax())
 
 
-def words_alone(corpus: Corpus, split: str) -> dict[str, dict[str, Any]]:
-    """`corpus.text_only` on the same split, in percent; nothing for what classifiers were trained on."""
+def words_alone(corpus: Corpus, split: str) -> dict[str, TextOnly]:
+    """`text_only` on the same split, in percent; nothing for what classifiers were trained on."""
     if split == "train":
         return {}
     if split == "dev":  # it asks the test split where there is one
         corpus = corpus.keep_pictures(corpus.splits != "test")
-    shares = ("majority", "words")
     return {
-        code: {key: 100 * value if key in shares else value for key, value in found.items()}
+        code: replace(found, majority=100 * found.majority, words=100 * found.words)
         for code, found in text_only(corpus).items()
-        if found["split"] == split
+        if found.split == split
     }

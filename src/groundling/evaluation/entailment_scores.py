@@ -6,14 +6,15 @@ in that order is the answer.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.corpus.entailment import LABELS
+from groundling.evaluation.metrics import EntailmentMetric, of_kind
+from groundling.evaluation.results import Bin, EntailmentResult, EntailmentScores
 
 BINS = 15  # of the reliability diagram, of about as many statements each
 NORMAL = 1.959964  # half of a 95% interval in standard errors
@@ -25,96 +26,41 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Bin:
-    """Statements whose verdict was about equally sure.
+class Predictions:
+    """What a model made of statements: what metrics are computed from.
 
     Attributes:
-        low, high: the least and the greatest sureness (probability of the verdict) in the bin.
-        statements: how many fell into it.
-        sureness: their mean sureness, in percent; None for an empty bin, which older evaluations have.
-        accuracy: how many of them were right, in percent; the two are equal where the model is calibrated.
+        classes: [n] places of the true labels in LABELS.
+        probabilities: [n, 3] what the model gave each label.
     """
 
-    low: float
-    high: float
-    statements: int
-    sureness: float | None
-    accuracy: float | None
+    classes: Integers
+    probabilities: Floats
+
+    @property
+    def predicted(self) -> Integers:
+        return self.probabilities.argmax(axis=1)
+
+    @property
+    def right(self) -> Mask:
+        return self.predicted == self.classes
+
+    def log_loss(self) -> float:
+        given = self.probabilities[np.arange(len(self.classes)), self.classes]
+        return math.fsum(-np.log(np.maximum(given, LEAST))) / len(self.classes)
+
+    def calibration(self) -> tuple[float, list[Bin]]:
+        return calibration(self.probabilities.max(axis=1), self.right)
 
 
-@dataclass(frozen=True)
-class StatementScores:
-    """The measures of one set of statements. Shares are in percent.
-
-    Attributes:
-        statements: how many there are.
-        accuracy: how many were judged right.
-        low, high: the 95% interval of the accuracy (Wilson's).
-        log_loss: the mean of −ln of the probability of the true label; a guess of a third each has 1.0986.
-        majority: the accuracy of always saying the same label, the most frequent one.
-        confusion: for each true label how often each label was said.
-        calibration_error: how far sureness is from accuracy, in mean over statements (expected calibration error).
-        bins: the reliability diagram behind it.
-    """
-
-    statements: int
-    accuracy: float
-    low: float
-    high: float
-    log_loss: float
-    majority: float
-    confusion: list[list[int]]
-    calibration_error: float
-    bins: list[Bin]
-
-
-@dataclass(frozen=True)
-class EntailmentScores:
-    """All statements together, and those of each language."""
-
-    overall: StatementScores
-    languages: dict[str, StatementScores]
-
-    def mean(self) -> dict[str, float]:
-        """The plain average over languages, in which each counts the same however many statements it has."""
-        names = ("accuracy", "log_loss", "majority", "calibration_error")
-        return {
-            name: math.fsum(getattr(part, name) for part in self.languages.values()) / len(self.languages)
-            for name in names
-        }
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data for evaluation.json, where languages stand as those of retrieval do."""
-        return {
-            "task": "entailment",
-            "labels": list(LABELS),
-            "statements": self.overall.statements,
-            "overall": asdict(self.overall),
-            "languages": {code: asdict(part) for code, part in self.languages.items()},
-            "mean": self.mean(),
-        }
-
-    @staticmethod
-    def from_json(data: Mapping[str, Any]) -> "EntailmentScores":
-        """Reads what `as_json` gave; other keys may stand beside its own. Raises ValueError for anything else."""
-        try:
-            if list(data["labels"]) != list(LABELS):
-                raise ValueError(f"labels are {data['labels']}, not {list(LABELS)}")
-            return EntailmentScores(
-                _read(data["overall"]), {str(code): _read(part) for code, part in data["languages"].items()}
-            )
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"not a judgement of statements ({error!r})") from None
-
-
-def judge(
+def measure_entailment(
     classes: npt.ArrayLike,
     probabilities: npt.ArrayLike,
     languages: Sequence[str] | npt.NDArray[np.str_],
     groups: npt.ArrayLike | None = None,
     most_frequent: int | None = None,
-) -> EntailmentScores:
-    """Measures of n statements, overall and by language (in order of their codes).
+) -> EntailmentResult:
+    """The metrics of n statements, overall and by language (in order of their codes).
 
     Args:
         classes: [n] places of the true labels in LABELS.
@@ -138,11 +84,11 @@ def judge(
         raise ValueError(f"classes are whole numbers from 0 to {len(LABELS) - 1}")
     if not np.isfinite(shares).all() or shares.min() < 0 or np.abs(shares.sum(axis=1) - 1).max() > 1e-3:
         raise ValueError("probabilities are not negative and sum to 1 in each row")
-    found = truth.astype(np.int64)
-    return EntailmentScores(
-        _measure(found, shares, numbers, most_frequent),
+    found = Predictions(truth.astype(np.int64), shares)
+    return EntailmentResult(
+        _measure(found, numbers, most_frequent),
         {
-            str(code): _measure(found[rows], shares[rows], numbers[rows], most_frequent)
+            str(code): _measure(Predictions(found.classes[rows], shares[rows]), numbers[rows], most_frequent)
             for code, rows in ((code, codes == code) for code in np.unique(codes))
         },
     )
@@ -174,25 +120,19 @@ def calibration(sureness: Floats, right: Mask) -> tuple[float, list[Bin]]:
     return error, bins
 
 
-def _measure(classes: Integers, probabilities: Floats, groups: Integers, most_frequent: int | None) -> StatementScores:
-    said = probabilities.argmax(axis=1)
-    right = said == classes
-    count, labels = len(classes), len(LABELS)
-    confusion = np.bincount(classes * labels + said, minlength=labels**2).reshape(labels, labels)
+def _measure(found: Predictions, groups: Integers, most_frequent: int | None) -> EntailmentScores:
+    count, labels = len(found.classes), len(LABELS)
+    confusion = np.bincount(found.classes * labels + found.predicted, minlength=labels**2).reshape(labels, labels)
     truths = confusion.sum(axis=1)
-    low, high = _interval(right, groups)
-    error, bins = calibration(probabilities.max(axis=1), right)
-    given = probabilities[np.arange(count), classes]
-    return StatementScores(
+    low, high = _interval(found.right, groups)
+    return EntailmentScores(
         statements=count,
-        accuracy=100 * float(right.mean()),
+        values={metric.name: metric.compute(found) for metric in of_kind(EntailmentMetric)},
         low=100 * low,
         high=100 * high,
-        log_loss=math.fsum(-np.log(np.maximum(given, LEAST))) / count,
         majority=100 * float(truths.max() if most_frequent is None else truths[most_frequent]) / count,
         confusion=confusion.tolist(),
-        calibration_error=error,
-        bins=bins,
+        bins=found.calibration()[1],
     )
 
 
@@ -211,8 +151,3 @@ def _interval(right: Mask, groups: Integers) -> tuple[float, float]:
         together = present / (present - 1) * float(sums @ sums) / count**2
         effective = count / max(1.0, together / alone)
     return wilson(share * effective, effective)
-
-
-def _read(data: Mapping[str, Any]) -> StatementScores:
-    known = {field.name: data[field.name] for field in fields(StatementScores)}
-    return StatementScores(**{**known, "bins": [Bin(**part) for part in known["bins"]]})

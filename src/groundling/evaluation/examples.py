@@ -1,8 +1,8 @@
 """A few queries with what the model answers, drawn at random, not chosen: the best ones would tell nothing."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,71 @@ SHOWN = 5
 BLOCK = 4096  # pairs scored together
 
 Integers = npt.NDArray[np.int64]
-Example = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ShownPicture:
+    """A picture among the answers, or the one that is asked about.
+
+    Attributes:
+        picture: its file; None where there is none.
+        name: what the corpus calls it.
+        text: its first caption in the language, where it has one.
+        score, correct: how well it matches what was asked, and whether it should.
+    """
+
+    picture: Path | None
+    name: str = ""
+    text: str | None = None
+    score: float | None = None
+    correct: bool = False
+
+
+@dataclass(frozen=True)
+class ShownCaption:
+    """A caption among the answers."""
+
+    language: str
+    text: str
+    score: float
+    correct: bool
+
+
+@dataclass(frozen=True)
+class FoundPictures:
+    """A caption with the pictures that are nearest to it.
+
+    Attributes:
+        rank: of its own picture.
+        answer, name: the file and the name of that picture.
+    """
+
+    language: str
+    text: str
+    rank: int
+    hits: list[ShownPicture]
+    answer: Path | None
+    name: str
+
+
+@dataclass(frozen=True)
+class FoundCaptions:
+    """A picture with the captions that are nearest to it: of one language, or (`language` is empty) of any.
+
+    Attributes:
+        text: its own first caption in that language.
+        rank: of the best of its own captions in that language.
+    """
+
+    picture: Path | None
+    captions: list[ShownCaption]
+    name: str = ""
+    text: str | None = None
+    language: str = ""
+    rank: int | None = None
+
+
+Example = FoundPictures | FoundCaptions
 
 
 def examples(evaluated: RankedSplit, queries: int = 12, annotated: int = 6, seed: int = 0) -> list[Example]:
@@ -30,12 +94,12 @@ def examples(evaluated: RankedSplit, queries: int = 12, annotated: int = 6, seed
         return []
     draw = np.random.default_rng(seed)
     codes = _in_order(corpus)
-    sheet = []
+    sheet: list[Example] = []
     for number in range(queries):
         rows = np.flatnonzero(corpus.languages == codes[number % len(codes)])
         sheet.append(_asked(evaluated, int(rows[draw.integers(len(rows))])))
     drawn = draw.choice(len(corpus.pictures), size=min(annotated, len(corpus.pictures)), replace=False).tolist()
-    return sheet + [{"picture": corpus.path(at), "captions": _captions(evaluated, at)} for at in drawn]
+    return sheet + [FoundCaptions(corpus.path(at), _captions(evaluated, at)) for at in drawn]
 
 
 def examples_by_language(
@@ -53,7 +117,8 @@ def examples_by_language(
     described = {
         code: draw.permutation(np.flatnonzero(evaluated.by_language[code].image_to_text > 0)).tolist() for code in codes
     }
-    sheet, used = [], set()
+    sheet: list[Example] = []
+    used: set[int] = set()
     for number in range(queries):
         left = captions[codes[number % len(codes)]]
         if left:
@@ -71,55 +136,41 @@ def _in_order(corpus: Corpus) -> list[str]:
     return sorted(corpus.all_languages(), key=lambda code: (code != "en", code))
 
 
-def _asked(evaluated: RankedSplit, row: int, photos: Path | None = None) -> Example:
+def _asked(evaluated: RankedSplit, row: int, photos: Path | None = None) -> FoundPictures:
     """A caption, the five pictures nearest to it, and its own picture with its rank."""
     corpus = evaluated.corpus
     owner, code = int(corpus.owners[row]), str(corpus.languages[row])
     rivals = np.arange(len(corpus.pictures))[evaluated.gallery(owner)]
     hits = [
-        {**_picture(corpus, at, code, photos), "score": score, "correct": at == owner}
+        replace(_picture(corpus, at, code, photos), score=score, correct=at == owner)
         for at, score in _nearest(evaluated, rivals, np.full(len(rivals), row), rivals == owner, rivals.tolist())
     ]
     place = int((corpus.languages[:row] == code).sum())
     own = _picture(corpus, owner, code, photos)
-    return {
-        "language": code,
-        "text": corpus.texts[row],
-        "rank": int(evaluated.by_language[code].text_to_image[place]),
-        "hits": hits,
-        "answer": own["picture"],
-        "name": own["name"],
-    }
+    rank = int(evaluated.by_language[code].text_to_image[place])
+    return FoundPictures(code, corpus.texts[row], rank, hits, own.picture, own.name)
 
 
-def _described(evaluated: RankedSplit, at: int, code: str, photos: Path | None = None) -> Example:
+def _described(evaluated: RankedSplit, at: int, code: str, photos: Path | None = None) -> FoundCaptions:
     """A picture, the five captions of one language nearest to it, and its first own one with the rank of its best."""
-    return {
-        **_picture(evaluated.corpus, at, code, photos),
-        "language": code,
-        "rank": int(evaluated.by_language[code].image_to_text[at]),
-        "captions": _captions(evaluated, at, code),
-    }
+    own = _picture(evaluated.corpus, at, code, photos)
+    rank = int(evaluated.by_language[code].image_to_text[at])
+    return FoundCaptions(own.picture, _captions(evaluated, at, code), own.name, own.text, code, rank)
 
 
-def _captions(evaluated: RankedSplit, at: int, code: str | None = None) -> list[Example]:
+def _captions(evaluated: RankedSplit, at: int, code: str | None = None) -> list[ShownCaption]:
     """The five captions nearest to a picture, of one language or of all."""
     corpus, fold = evaluated.corpus, evaluated.gallery(at)
     inside = (corpus.owners >= fold.start) & (corpus.owners < fold.stop)
     rows = np.flatnonzero(inside if code is None else inside & (corpus.languages == code))
     own = corpus.owners[rows] == at
     return [
-        {
-            "language": str(corpus.languages[row]),
-            "text": corpus.texts[row],
-            "score": score,
-            "correct": bool(corpus.owners[row] == at),
-        }
+        ShownCaption(str(corpus.languages[row]), corpus.texts[row], score, bool(corpus.owners[row] == at))
         for row, score in _nearest(evaluated, np.full(len(rows), at), rows, own, rows.tolist())
     ]
 
 
-def _picture(corpus: Corpus, at: int, code: str, photos: Path | None) -> Example:
+def _picture(corpus: Corpus, at: int, code: str, photos: Path | None) -> ShownPicture:
     """How a picture can be shown: its file, where there is one, its name, and its first caption in the language."""
     name = str(corpus.pictures[at])
     path = corpus.path(at)
@@ -127,7 +178,7 @@ def _picture(corpus: Corpus, at: int, code: str, photos: Path | None) -> Example
         places = (photos / name, photos / Path(name).name)
         path = next((place for place in places if place.is_file()), path)
     own = np.flatnonzero((corpus.owners == at) & (corpus.languages == code))
-    return {"picture": path, "name": name, "text": corpus.texts[own[0]] if len(own) else None}
+    return ShownPicture(path, name, corpus.texts[own[0]] if len(own) else None)
 
 
 def _nearest(

@@ -4,12 +4,15 @@ COCO's 1K protocol is the mean over five folds of 1,000 of Karpathy's 5,000 test
 the 5K protocol ranks all of them together.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from torch import Tensor
 
 from groundling.errors import UserError
 from groundling.evaluation.ranks import Integers, Ranks, Vectors, as_matrix, as_owners, ranks
-from groundling.evaluation.recalls import Result, average, recalls
+from groundling.evaluation.recalls import recalls
+from groundling.evaluation.results import RetrievalScores
 from groundling.evaluation.scores import Score
 
 BLOCK = 4096  # rows looked at together
@@ -58,7 +61,7 @@ def fold_ranks(
     return found
 
 
-def fold_recalls(found: Ranks, owners: Integers, folds: int) -> Result:
+def fold_recalls(found: Ranks, owners: Integers, folds: int) -> RetrievalScores:
     """The mean of each number over the folds; pictures and captions are counted over all of them."""
     if folds == 1:
         return recalls(found)
@@ -66,8 +69,8 @@ def fold_recalls(found: Ranks, owners: Integers, folds: int) -> Result:
     for part in parts(len(found.image_to_text), owners, folds):
         inside = (owners >= part.start) & (owners < part.stop)
         results.append(recalls(Ranks(found.text_to_image[inside], found.image_to_text[part])))
-    counts = {"pictures": len(found.image_to_text), "captions": len(found.text_to_image)}
-    return {**average(results), **counts}
+    mean = RetrievalScores.average(results)
+    return replace(mean, pictures=len(found.image_to_text), captions=len(found.text_to_image))
 
 
 def _require_finite(vectors: Tensor, name: str) -> None:

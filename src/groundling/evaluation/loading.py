@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
+from groundling.evaluation.asked_corpus import asked_corpus
+from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.retrieval import check_queries, measure
 from groundling.evaluation.scores import SCORES
 from groundling.evaluation.unseen import trained_languages
@@ -33,7 +34,7 @@ class LoadedRun:
         folds = folds or settings.folds
         return check_queries(part, split, captions or settings.captions, folds), folds
 
-    def measure(self, asked: Corpus, pictures: Vectors, vectors: Vectors, split: str, folds: int) -> dict[str, Any]:
+    def measure(self, asked: Corpus, pictures: Vectors, vectors: Vectors, split: str, folds: int) -> RetrievalResult:
         """The result of captions with these vectors."""
         score = SCORES[self.model.system.similarity]
         return measure(asked, pictures, lambda code: vectors[asked.languages == code], split, folds, score)[0]
@@ -42,16 +43,12 @@ class LoadedRun:
 def load_run(
     folder: Path, corpus: str | None, data: Path | None, device: str, every_language: bool = False
 ) -> LoadedRun:
-    """A run with its own corpus or another; with `every_language`, also captions in those it was not trained on."""
+    """A run to be asked about captions; with `every_language`, also in those that it was not trained on."""
     run, model = Run.open(folder), TrainedModel.load(folder, device)
     if model.judges:
         raise UserError(f"{folder} judges statements, and this is a question about captions")
-    source = model.recipe.corpus
-    if every_language:
-        source = source.model_copy(update={"languages": None})
-    if corpus is not None:
-        source = source.model_copy(update={"name": corpus, "split": None})
-    opened = LoadedRun(run, model, Dataset.load(source, model.recipe.features, data))
-    if not opened.trained:
+    settings = asked_corpus(model.recipe.corpus, corpus, every_language=every_language)
+    loaded = LoadedRun(run, model, Dataset.load(settings, model.recipe.features, data))
+    if not loaded.trained:
         raise UserError(f"{folder}: finish this run before it is asked about translations")
-    return opened
+    return loaded

@@ -1,11 +1,11 @@
 """People's sentences, their translations and a machine's, each asked by itself (Burns et al. 2020, Table 17)."""
 
 from pathlib import Path
-from typing import Any
 
 from groundling.corpus import ORIGINS
 from groundling.errors import UserError
 from groundling.evaluation.loading import LoadedRun, load_run
+from groundling.evaluation.results import OriginsResult
 
 
 def evaluate_by_origin(
@@ -16,8 +16,8 @@ def evaluate_by_origin(
     data: Path | None = None,
     device: str = "auto",
     folds: int | None = None,
-) -> dict[str, Any]:
-    """One result, as of `evaluate_retrieval`, for each origin that captions of the split have.
+) -> OriginsResult:
+    """One result for each origin that captions of the split have.
 
     Captions of other origins neither ask nor compete: the sentences of each are a test set of their own, with all
     pictures of the split. The run's folder is left as it is.
@@ -26,24 +26,19 @@ def evaluate_by_origin(
 
 
 def ask_by_origin(
-    opened: LoadedRun, split: str = "test", captions: str | None = None, folds: int | None = None
-) -> dict[str, Any]:
-    """The same of a run that is open."""
-    part = opened.dataset.split(split)
+    loaded: LoadedRun, split: str = "test", captions: str | None = None, folds: int | None = None
+) -> OriginsResult:
+    """The same of a run that is loaded."""
+    part = loaded.dataset.split(split)
     if not len(part.corpus):
         raise UserError(f'corpus {part.corpus.name} has no captions in split "{split}"')
-    pictures = opened.model.encode_features(part.features)
+    pictures = loaded.model.encode_features(part.features)
     origins = {}
     for origin in ORIGINS:
         chosen = part.corpus.keep_captions(part.corpus.origins == origin)
         if len(chosen):
-            asked, parts = opened.queries(chosen, split, captions, folds)
-            vectors = opened.model.encode_text(asked.texts, asked.languages.tolist())
-            origins[origin] = opened.measure(asked, pictures, vectors, split, parts)
-    return {
-        "corpus": part.corpus.name,
-        "split": split,
-        "pictures": len(part.corpus.pictures),
-        "origins": origins,
-        "skipped": list(opened.dataset.skipped),
-    }
+            asked, parts = loaded.queries(chosen, split, captions, folds)
+            vectors = loaded.model.encode_text(asked.texts, asked.languages.tolist())
+            origins[origin] = loaded.measure(asked, pictures, vectors, split, parts)
+    pictures_there = len(part.corpus.pictures)
+    return OriginsResult(part.corpus.name, split, pictures_there, origins, loaded.dataset.skipped)

@@ -5,7 +5,7 @@ of batch normalisation, are not parameters.
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ NAMES = {
     "picture.norm": "picture projection",
     "picture.narrow": "picture projection",
     "picture.look": "picture projection",
-    "verdict": "verdict head",
+    "verdict": "entailment head",
     "text.words.latent": "latent tokens",
     "adversary": "language classifier",
     "network": "picture network, trained along",
@@ -69,6 +69,55 @@ class Part:
     trainable: int
     test_time: int
     for_words: bool
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The parameters of all parts together, and those of the vectors of words among them."""
+
+    trainable: int
+    test_time: int
+    for_words: int
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """A table with a vector for each word."""
+
+    words: int
+    dimensions: int
+
+    @property
+    def parameters(self) -> int:
+        return self.words * self.dimensions
+
+
+@dataclass(frozen=True)
+class ParameterReport:
+    """How many parameters a model has.
+
+    Attributes:
+        word_table: what its word vectors are compared with, a table for the words of the same captions; None where the
+            captions cannot be read again, and the model has no vocabulary that tells; `problem` then says why.
+    """
+
+    system: str
+    parts: list[Part]
+    counts: Counts
+    word_table: WordTable | None = None
+    problem: str = ""
+
+    @property
+    def reduction(self) -> float | None:
+        """The size of the word table over the size of what makes the model's word vectors."""
+        return None if self.word_table is None else self.word_table.parameters / max(1, self.counts.for_words)
+
+    def to_json(self) -> dict[str, Any]:
+        found = {"system": self.system, "parts": [asdict(part) for part in self.parts], **asdict(self.counts)}
+        if self.word_table is None:
+            return {**found, "problem": self.problem}
+        table = {**asdict(self.word_table), "parameters": self.word_table.parameters}
+        return {**found, "word_table": table, "reduction": self.reduction}
 
 
 @torch.no_grad()
@@ -113,31 +162,25 @@ def count_model(model: TrainedModel) -> list[Part]:
     return count(model.encoders, entries.to(where), torch.from_numpy(tokens.lengths).to(where), features)
 
 
-def totals(parts: Iterable[Part]) -> dict[str, int]:
+def totals(parts: Iterable[Part]) -> Counts:
     parts = list(parts)
-    return {
-        "trainable": sum(part.trainable for part in parts),
-        "test_time": sum(part.test_time for part in parts),
-        "for_words": sum(part.test_time for part in parts if part.for_words),
-    }
+    return Counts(
+        trainable=sum(part.trainable for part in parts),
+        test_time=sum(part.test_time for part in parts),
+        for_words=sum(part.test_time for part in parts if part.for_words),
+    )
 
 
-def describe(model: TrainedModel, data: Path | None = None) -> dict[str, Any]:
-    """The parts of a model, their sums, and how its word vectors compare with a word table for the same captions.
-
-    `reduction` is the size of that table over the size of what makes the model's word vectors. Where the captions
-    cannot be read again, and the model has no vocabulary that tells, it is missing and `problem` says why.
-    """
+def describe(model: TrainedModel, data: Path | None = None) -> ParameterReport:
+    """The parts of a model, their sums, and how its word vectors compare with a word table for the same captions."""
     parts = count_model(model)
-    sums = totals(parts)
-    result: dict[str, Any] = {"system": model.system.name, "parts": [asdict(part) for part in parts], **sums}
+    report = ParameterReport(model.system.name, parts, totals(parts))
     try:
         words = vocabulary_size(model, data)
     except UserError as error:
-        return {**result, "problem": str(error)}
+        return replace(report, problem=str(error))
     dimensions = int(getattr(model.system.settings, "word_dimensions", WORD_DIMENSIONS))
-    table = {"words": words, "dimensions": dimensions, "parameters": words * dimensions}
-    return {**result, "word_table": table, "reduction": table["parameters"] / max(1, sums["for_words"])}
+    return replace(report, word_table=WordTable(words, dimensions))
 
 
 def vocabulary_size(model: TrainedModel, data: Path | None = None) -> int:

@@ -39,6 +39,10 @@ class Ranks:
     text_to_image: Integers
     image_to_text: Integers
 
+    def of(self, direction: str) -> Integers:
+        """The ranks of the queries of one direction."""
+        return self.text_to_image if direction == "text_to_image" else self.image_to_text[self.image_to_text > 0]
+
 
 def ranks(
     pictures: Vectors,

@@ -1,9 +1,7 @@
 """A model on one split of a corpus: recalls by language and direction, and the rank of every query."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,11 +11,14 @@ from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.folds import fold_ranks, fold_recalls, parts
+from groundling.evaluation.made_from import MadeFrom
+from groundling.evaluation.metrics import RankMetric, of_kind
 from groundling.evaluation.ranks import Ranks
-from groundling.evaluation.recalls import mean_over_languages
+from groundling.evaluation.results import RetrievalResult, RetrievalScores
 from groundling.evaluation.scores import SCORES, Score
 from groundling.files import atomic_path
 from groundling.model.trained import TrainedModel
+from groundling.run import Run
 
 Vectors = npt.NDArray[np.float32]
 
@@ -26,7 +27,7 @@ Vectors = npt.NDArray[np.float32]
 class RankedSplit:
     """Results with what they were made from, so that examples can be shown and queries compared one by one."""
 
-    result: dict[str, Any]
+    result: RetrievalResult
     by_language: dict[str, Ranks]
     corpus: Corpus
     pictures: Vectors
@@ -40,7 +41,10 @@ class RankedSplit:
         start = picture // size * size
         return slice(start, start + size)
 
-    def save_ranks(self, path: Path) -> None:
+    def made_from(self, run: Run) -> MadeFrom:
+        return MadeFrom.of(run, self.corpus)
+
+    def save(self, run: Run) -> None:
         """Per-query ranks, for paired comparisons; `owners` says which picture a caption query belongs to.
 
         With folds they are ranks within the fold, and the array `folds` holds their number.
@@ -52,7 +56,7 @@ class RankedSplit:
             arrays[f"{code}.text_to_image"] = np.ascontiguousarray(found.text_to_image)
             arrays[f"{code}.image_to_text"] = np.ascontiguousarray(found.image_to_text)
             arrays[f"{code}.owners"] = np.ascontiguousarray(self.corpus.owners[self.corpus.languages == code])
-        with atomic_path(path) as temporary:
+        with atomic_path(run.ranks_file) as temporary:
             save_file(arrays, temporary)
 
 
@@ -71,12 +75,13 @@ def evaluate_retrieval(
     vectors = model.encode_text(corpus.texts, corpus.languages.tolist())
     score = SCORES[model.system.similarity]
     result, by_language = measure(corpus, pictures, lambda code: vectors[corpus.languages == code], split, folds, score)
+    result = replace(result, skipped=dataset.skipped)
     return RankedSplit(result, by_language, corpus, pictures, vectors, folds, model.system.similarity)
 
 
 def measure(
     corpus: Corpus, pictures: Vectors, captions: Callable[[str], Vectors], split: str, folds: int, score: Score
-) -> tuple[dict[str, Any], dict[str, Ranks]]:
+) -> tuple[RetrievalResult, dict[str, Ranks]]:
     """The result of these queries and the ranks of each; `captions` gives the vectors of those of one language."""
     by_language, languages = {}, {}
     for code in sorted(corpus.all_languages()):
@@ -84,16 +89,16 @@ def measure(
         by_language[code] = fold_ranks(pictures, captions(code), owners, folds, score=score)
         languages[code] = fold_recalls(by_language[code], owners, folds)
     gallery = len(corpus.pictures) // folds
-    result = {
-        "corpus": corpus.name,
-        "split": split,
-        **({"folds": folds} if folds > 1 else {}),
-        "pictures": len(corpus.pictures),
-        "captions": len(corpus),
-        "languages": languages,
-        "mean": mean_over_languages(languages),
-        "chance": {f"R@{k}": min(100.0, 100.0 * k / gallery) for k in (1, 5, 10)},  # text→image
-    }
+    result = RetrievalResult(
+        corpus.name,
+        split,
+        len(corpus.pictures),
+        len(corpus),
+        languages,
+        RetrievalScores.average(list(languages.values())),
+        {metric.name: metric.chance(gallery) for metric in of_kind(RankMetric) if metric.chance},
+        folds,
+    )
     return result, by_language
 
 

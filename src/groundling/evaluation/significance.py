@@ -5,6 +5,7 @@ Captions of one picture stand or fall together, so pictures are what is drawn an
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,14 @@ STUDENT = (
 )
 
 
+class Interval(NamedTuple):
+    """A difference of two means and its 95% interval."""
+
+    difference: float
+    low: float
+    high: float
+
+
 def hits(ranks: Integers, depth: int) -> Mask:
     """Which queries have their answer among the first `depth`; the mean of it is R@depth."""
     return (ranks > 0) & (ranks <= depth)
@@ -34,7 +43,7 @@ def paired_bootstrap(
     groups: npt.ArrayLike | None = None,
     samples: int = 10_000,
     seed: int = 0,
-) -> dict[str, float]:
+) -> Interval:
     """The mean of `a_hits` less the mean of `b_hits`, and the 95% interval of that over pictures drawn anew.
 
     Args:
@@ -49,7 +58,7 @@ def paired_bootstrap(
 
     drawn = np.concatenate(list(_chunks(one_chunk, samples, len(gains), seed)))
     low, high = np.quantile(drawn, [0.025, 0.975])
-    return {"difference": float(gains.sum() / sizes.sum()), "low": float(low), "high": float(high)}
+    return Interval(float(gains.sum() / sizes.sum()), float(low), float(high))
 
 
 def paired_permutation(

@@ -1,6 +1,6 @@
 """Translation retrieval: does a model put sentences that mean the same beside each other?"""
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,11 +14,26 @@ from groundling.model.trained import TrainedModel
 MOST = 2000  # pairs: the more there are, the harder it is to find the one
 
 
-def match_pairs(model: TrainedModel, teacher: TrainedModel, corpus: Corpus, language: str) -> dict[str, Any] | None:
-    """How often the nearest sentence means the same, in percent, among held-out pairs (see `corpus.sentence_pairs`).
+@dataclass(frozen=True)
+class Matching:
+    """How often the nearest sentence means the same, in percent.
 
-    `to_known`: from a new sentence to the known ones; `from_known`: the other way. The teacher reads the known ones.
-    None where the model refuses to read the language: it has no words of it.
+    Attributes:
+        to_known: from a new sentence to the known ones.
+        from_known: the other way.
+        pairs, meanings: how many there were.
+    """
+
+    to_known: float
+    from_known: float
+    pairs: int
+    meanings: int
+
+
+def match_pairs(model: TrainedModel, teacher: TrainedModel, corpus: Corpus, language: str) -> Matching | None:
+    """How often the nearest sentence means the same, among held-out pairs (see `corpus.sentence_pairs`).
+
+    The teacher reads the known ones. None where the model refuses to read the language: it has no words of it.
     """
     codes, languages = np.unique(corpus.languages, return_inverse=True)
     pairs = Translations(corpus.owners, languages.astype(np.int64), [codes.tolist().index(language)])
@@ -33,5 +48,4 @@ def match_pairs(model: TrainedModel, teacher: TrainedModel, corpus: Corpus, lang
         return None
     anchors = teacher.encode_text([corpus.texts[row] for row in known], corpus.languages[known].tolist())
     found = recalls(ranks(anchors, vectors, np.searchsorted(owners, corpus.owners[new])))
-    result = {"to_known": found["text_to_image"]["R@1"], "from_known": found["image_to_text"]["R@1"]}
-    return {**result, "pairs": len(new), "meanings": len(owners)}
+    return Matching(found.text_to_image["R@1"], found.image_to_text["R@1"], len(new), len(owners))

@@ -13,8 +13,8 @@ from typing import Any
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.entailment import JudgedSplit, evaluate_entailment
-from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
+from groundling.evaluation.asked_corpus import asked_corpus
+from groundling.evaluation.split import evaluate_split
 from groundling.files import read_json
 from groundling.model.trained import TrainedModel
 from groundling.run import Run
@@ -59,21 +59,20 @@ def evaluate_unseen(
     for code in wanted:
         if code in trained:
             raise UserError(f'{folder} was trained on "{code}"; unseen are languages other than {", ".join(trained)}')
-    source = model.recipe.corpus.model_copy(update={"languages": wanted})
-    if corpus is not None:
-        source = source.model_copy(update={"name": corpus, "split": None})
-    dataset = Dataset.load(source, model.recipe.features, data)
+    dataset = Dataset.load(asked_corpus(model.recipe.corpus, corpus, wanted), model.recipe.features, data)
     what, read = ("statements", dataset.judged()) if model.judges else ("captions", dataset)
     part = read.split(split).corpus
     for code in wanted:
         if code not in part.languages:
             raise UserError(f'corpus {part.name} has no {what} in "{code}" in split "{split}"')
-    if model.judges:
-        evaluated: RankedSplit | JudgedSplit = evaluate_entailment(model, dataset, split)
-    else:
-        evaluated = evaluate_retrieval(model, dataset, split, captions, folds)
+    evaluated = evaluate_split(model, dataset, split, captions, folds)
     known = {code: knowledge(model.tokeniser, evaluated.corpus, code) for code in wanted}
-    return {**evaluated.result, "skipped": list(dataset.skipped), "trained_languages": trained, "known": known}
+    return {
+        **evaluated.result.to_json(),
+        "skipped": list(dataset.skipped),
+        "trained_languages": trained,
+        "known": known,
+    }
 
 
 def knowledge(tokeniser: Tokeniser, corpus: Corpus, language: str) -> dict[str, Any]:

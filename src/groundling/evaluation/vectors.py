@@ -8,10 +8,10 @@ import numpy.typing as npt
 
 from groundling.errors import UserError
 from groundling.evaluation.folds import fold_ranks, fold_recalls
-from groundling.evaluation.recalls import Result
+from groundling.evaluation.results import RetrievalScores
 
 
-def evaluate_vectors(pictures: Path, captions: Path, owners: Path, folds: int = 1) -> Result:
+def evaluate_vectors(pictures: Path, captions: Path, owners: Path, folds: int = 1) -> RetrievalScores:
     """Rank the vectors as they are, by their dot product (normalise them before, for cosines).
 
     Args:
@@ -23,8 +23,7 @@ def evaluate_vectors(pictures: Path, captions: Path, owners: Path, folds: int = 
     names = str(pictures), str(captions), str(owners)
     picture_rows, caption_rows, owner_rows = (_load(path) for path in (pictures, captions, owners))
     found = fold_ranks(picture_rows, caption_rows, owner_rows, folds, names=names)
-    result = fold_recalls(found, np.asarray(owner_rows, dtype=np.int64), folds)
-    return {**result, "folds": folds} if folds > 1 else result
+    return fold_recalls(found, np.asarray(owner_rows, dtype=np.int64), folds)
 
 
 def _load(path: Path) -> npt.NDArray[np.generic]:

@@ -1,5 +1,7 @@
 """Tables of vocabularies: how many words languages have and share, beside the published numbers. Nothing is trained."""
 
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +32,44 @@ class OverlapSettings(Settings):
     sizes: list[PublishedSizes] = Field([], description="published sizes of vocabularies")
 
 
-def measure(table: OverlapSettings, data: Path | None) -> dict[str, Any]:
-    """The table as plain data, published numbers beside ours."""
+@dataclass(frozen=True)
+class PairOverlap:
+    """The words that two languages share among all that they have."""
+
+    languages: list[str]
+    jaccard: float
+    published: float | None
+
+
+@dataclass(frozen=True)
+class VocabularySize:
+    """Words of each language of a corpus, their sum, and how many are different; `published` has the last two."""
+
+    corpus: str
+    words: dict[str, int]
+    sum: int
+    union: int
+    published: dict[str, int]
+
+
+@dataclass(frozen=True)
+class OverlapSummary:
+    title: str
+    corpus: str
+    pairs: list[PairOverlap]
+    sizes: list[VocabularySize]
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> "OverlapSummary":
+        pairs, sizes = [PairOverlap(**pair) for pair in data["pairs"]], [VocabularySize(**s) for s in data["sizes"]]
+        return OverlapSummary(data["title"], data["corpus"], pairs, sizes)
+
+
+def measure(table: OverlapSettings, data: Path | None) -> OverlapSummary:
+    """The table, published numbers beside ours."""
     found = overlap(catalogue.load(table.overlap, data=data), table.minimum_count, symbols=table.special_symbols)
     pairs = []
     for place, one in enumerate(table.languages):
@@ -40,12 +78,10 @@ def measure(table: OverlapSettings, data: Path | None) -> dict[str, Any]:
             if key is None:
                 raise UserError(f"corpus {table.overlap} has no captions in both {one} and {other}")
             published = table.published.get(f"{one}-{other}", table.published.get(f"{other}-{one}"))
-            pairs.append({"languages": [one, other], "jaccard": found["jaccard"][key], "published": published})
+            pairs.append(PairOverlap([one, other], found["jaccard"][key], published))
     sizes = []
     for size in table.sizes:
         counted = overlap(catalogue.load(size.corpus, data=data), table.minimum_count)
-        published_sizes = {"sum": size.sum, "union": size.union}
-        sizes.append(
-            {"corpus": size.corpus, **{k: counted[k] for k in ("words", "sum", "union")}, "published": published_sizes}
-        )
-    return {"title": table.title, "corpus": table.overlap, "pairs": pairs, "sizes": sizes}
+        theirs = {"sum": size.sum, "union": size.union}
+        sizes.append(VocabularySize(size.corpus, counted["words"], counted["sum"], counted["union"], theirs))
+    return OverlapSummary(table.title, table.overlap, pairs, sizes)

@@ -6,6 +6,7 @@ one origin (Table 17), all of Burns et al. 2020. Answers lie in the folder of th
 
 import hashlib
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +14,7 @@ from pydantic import Field, model_validator
 
 from groundling.corpus.catalogue import DATA_VARIABLE
 from groundling.errors import UserError
+from groundling.evaluation.asked_corpus import asked_corpus
 from groundling.settings import CorpusSettings, Settings
 
 if TYPE_CHECKING:
@@ -63,36 +65,32 @@ class Question(Settings):
 
     def asked_of(self, settings: CorpusSettings) -> CorpusSettings:
         """The corpus that is asked, of a model that was trained on `settings`."""
-        if self.translate_to:
-            settings = settings.model_copy(update={"languages": None})
-        if self.corpus is not None:
-            settings = settings.model_copy(update={"name": self.corpus, "split": None})
-        return settings
+        return asked_corpus(settings, self.corpus, every_language=bool(self.translate_to))
 
 
-def answer(question: Question, opened: "LoadedRun", data: Path | None) -> dict[str, Any]:
-    """An evaluation, as of `evaluate_retrieval`. `opened` has the corpus that `Question.asked_of` names."""
+def answer(question: Question, loaded: "LoadedRun", data: Path | None) -> dict[str, Any]:
+    """An evaluation as JSON. `loaded` has the corpus that `Question.asked_of` names."""
     source = find_source(question.source or "own", data)
     if question.consistency:
         from groundling.evaluation.consistency.evaluate import ask_together
 
-        return ask_together(opened, question.consistency, source, data=data)
+        return ask_together(loaded, question.consistency, source, data=data).to_json()
     if question.translate_to:
         from groundling.evaluation.translated_queries import ask_translated
 
-        return ask_translated(opened, question.translate_to, source, data=data)
+        return ask_translated(loaded, question.translate_to, source, data=data).to_json()
     from groundling.evaluation.origins import ask_by_origin
 
-    result = ask_by_origin(opened)
-    return {**of_origin(question, result["origins"], result["corpus"]), "skipped": result["skipped"]}
+    found = ask_by_origin(loaded)
+    check_origin(question, found.origins, found.corpus)
+    return {**found.origins[question.origin or ""].to_json(), "skipped": list(found.skipped)}
 
 
-def of_origin(question: Question, origins: dict[str, Any], corpus: str) -> Any:
-    """What there is for the origin that is asked for."""
+def check_origin(question: Question, origins: Collection[str], corpus: str) -> None:
+    """There must be captions of the origin that is asked for."""
     if question.origin not in origins:
         there = ", ".join(origins) or "no captions at all"
         raise UserError(f"corpus {corpus} has no test captions of origin {question.origin}, only {there}")
-    return origins[question.origin]
 
 
 def check_question(
@@ -103,7 +101,7 @@ def check_question(
     Translations that a model makes are made here, once, for they are kept. `captions` says which of them ask.
     """
     if question.origin:
-        of_origin(question, dict.fromkeys(test.origins.tolist()), test.name)
+        check_origin(question, dict.fromkeys(test.origins.tolist()), test.name)
         return
     from groundling.evaluation.query_translations import find_translations
     from groundling.evaluation.translated_queries import ENOUGH

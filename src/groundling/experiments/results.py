@@ -2,19 +2,29 @@
 
 from typing import Any
 
-from groundling.errors import UserError
+from groundling.evaluation.metrics import find
+from groundling.evaluation.results import Result
 from groundling.evaluation.significance import difference_interval, mean_interval
-from groundling.experiments.runner import Results, folder_of
+from groundling.experiments.runner import EntryResult, Results, folder_of
+from groundling.experiments.summary import (
+    Axis,
+    ClaimResult,
+    Finding,
+    RowResult,
+    Statistics,
+    TableColumn,
+    TableSummary,
+)
 from groundling.experiments.table_entries import TableEntry, table_entries
-from groundling.experiments.table_settings import Claim, Row, TableSettings, groups, less_is_better, mean_columns
+from groundling.experiments.table_settings import Claim, Row, TableSettings, groups, mean_columns
 
 X_LABELS = {"at": "", "parameters": "parameters (millions)"}
 
 Values = dict[tuple[str, str], dict[int, float]]  # (language, metric) → seed → number
 
 
-def summarise(table: TableSettings, results: Results, seeds: list[int] | None = None) -> dict[str, Any]:
-    """Plain data: for each row and column the values by seed, their mean, deviation and 95% interval.
+def summarise(table: TableSettings, results: Results, seeds: list[int] | None = None) -> TableSummary:
+    """For each row and column the values by seed, their mean, deviation and 95% interval.
 
     A column of means averages languages seed by seed first, so that its interval is one over seeds; a row that lacks
     one of its languages has none. Entries without a result are left out. A column is called by its language, and by its
@@ -26,70 +36,69 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
     for entry in table_entries(table, chosen):
         if entry.key not in results:
             continue
+        found = results[entry.key]
         if table.parameters or table.x == "parameters":
-            sizes[entry.row][entry.group] = _sizes(results[entry.key])
-        languages = results[entry.key]["languages"]
-        for code in _answered(table, entry, languages):
+            sizes[entry.row][entry.group] = _sizes(found)
+        for code in _answered(table, entry, found.result):
             for metric in table.metrics:
                 by_seed = by_row[entry.row].setdefault((code, metric), {})
-                by_seed[entry.recipe.training.seed] = pick(languages[code], metric)
+                by_seed[entry.recipe.training.seed] = found.result.value(code, metric)
     columns = [(code, metric) for code in table.languages for metric in table.metrics]
     means = mean_columns(table)
     for values in by_row.values():
         values.update(_means(table, means, values))
     columns += [(name, metric) for name in means for metric in table.metrics]
     common = _common_languages(table, by_row)
-    return {
-        "title": table.title,
-        "metrics": table.metrics,
-        "languages": table.languages,
-        "means": means,
-        "common_languages": common,
-        "published_on": table.published_on,
-        "seeds": chosen,
-        "columns": [
-            {"name": column_name(table, *column), "language": column[0], "metric": column[1]} for column in columns
-        ],
-        "folds": table.base.get("evaluation", {}).get("folds", 1),
-        "parameters": table.parameters,
-        "x": {"label": table.x_label or X_LABELS[table.x], "log": table.log_x, "is": table.x},
-        "rows": [
-            {
-                "name": row.name,
-                "line": row.line or row.name,
-                "at": row.at if table.x == "at" else _millions(table, sizes[row.name]),
-                "own_mean": {metric: _own_mean(table, row, by_row[row.name], metric) for metric in table.metrics},
-                "common_mean": common
-                and {metric: _mean_over(common, by_row[row.name], metric) for metric in table.metrics},
-                "columns": {
+    return TableSummary(
+        title=table.title,
+        metrics=list(table.metrics),
+        languages=table.languages,
+        means=means,
+        common_languages=common,
+        published_on=table.published_on,
+        seeds=chosen,
+        columns=[TableColumn(column_name(table, *column), *column) for column in columns],
+        folds=table.base.get("evaluation", {}).get("folds", 1),
+        parameters=table.parameters,
+        x=Axis(table.x_label or X_LABELS[table.x], table.log_x, table.x),
+        rows=[
+            RowResult(
+                name=row.name,
+                line=row.line or row.name,
+                at=row.at if table.x == "at" else _millions(table, sizes[row.name]),
+                own_mean={metric: _own_mean(table, row, by_row[row.name], metric) for metric in table.metrics},
+                common_mean={metric: _mean_over(common, by_row[row.name], metric) for metric in table.metrics}
+                if common
+                else None,
+                columns={
                     column_name(table, *column): _statistics(list(by_row[row.name][column].values()))
                     for column in columns
                     if by_row[row.name].get(column)
                 },
-                "published": published(table, row),
-                "parameters": _added_up(sizes[row.name]) if table.parameters else None,
-            }
+                published=published(table, row),
+                parameters=_added_up(sizes[row.name]) if table.parameters else None,
+            )
             for row in table.rows
         ],
-        "claims": [_weighed(table, claim, by_row) for claim in table.claims],
-    }
+        claims=[_weighed(table, claim, by_row) for claim in table.claims],
+    )
 
 
 def column_name(table: TableSettings, language: str, metric: str) -> str:
     return language if len(table.metrics) == 1 else f"{language} {metric}"
 
 
-def _answered(table: TableSettings, entry: TableEntry, languages: dict[str, Any]) -> list[str]:
+def _answered(table: TableSettings, entry: TableEntry, result: Result) -> list[str]:
     """The columns that a model has a number for: what it was trained on, or what was translated for it."""
     if entry.ask is None:
         return list(entry.group)
     asked = table.languages if entry.ask.translate_to else entry.group
-    return [code for code in asked if code in languages]
+    return [code for code in asked if code in result.languages]
 
 
-def _sizes(result: dict[str, Any]) -> dict[str, int]:
+def _sizes(found: EntryResult) -> dict[str, int]:
     """Parameters of a model; what learns to combine languages counts as well."""
-    run, more = result["run"], int(result.get("consistency", {}).get("parameters", 0))
+    run, more = found.run, found.more_parameters
     sizes = {"all": run["parameters"] + more, "words": run["word_parameters"]}
     return {**sizes, "trainable": run["trainable_parameters"] + more} if "trainable_parameters" in run else sizes
 
@@ -130,12 +139,12 @@ def _added_up(sizes: dict[tuple[str, ...], dict[str, int]]) -> dict[str, int] | 
     return {key: sum(size[key] for size in sizes.values()) for key in keys}
 
 
-def _own_mean(table: TableSettings, row: Row, values: Values, metric: str) -> dict[str, Any] | None:
+def _own_mean(table: TableSettings, row: Row, values: Values, metric: str) -> Statistics | None:
     """The mean over those of the table's languages that the row is trained on."""
     return _mean_over(_own_languages(table, row, values), values, metric)
 
 
-def _mean_over(languages: list[str], values: Values, metric: str) -> dict[str, Any] | None:
+def _mean_over(languages: list[str], values: Values, metric: str) -> Statistics | None:
     """Seed by seed, for those that have all of the languages."""
     parts = [values.get((code, metric), {}) for code in languages]
     whole = [seed for seed in parts[0] if all(seed in part for part in parts)] if parts else []
@@ -162,27 +171,22 @@ def _common_languages(table: TableSettings, by_row: dict[str, Values]) -> list[s
     return [code for code in table.languages if all(code in languages for languages in own)]
 
 
-def _weighed(table: TableSettings, claim: Claim, by_row: dict[str, Values]) -> dict[str, Any]:
+def _weighed(table: TableSettings, claim: Claim, by_row: dict[str, Values]) -> ClaimResult:
     """A claim against our seeds: for each language the difference of the two rows, averaged over the metrics."""
     rows = {row.name: row for row in table.rows}
-    languages: dict[str, Any] = {}
+    languages = {}
     for code in claim.languages or table.languages:
         ours = [_over_metrics(table, claim, by_row[name], code) for name in (claim.better, claim.than)]
-        theirs = [_published_mean(table, claim, rows[name], code) for name in (claim.better, claim.than)]
-        found: dict[str, Any] = {"published": None if None in theirs else theirs[0] - theirs[1]}  # type: ignore[operator]
+        better, than = (_published_mean(table, claim, rows[name], code) for name in (claim.better, claim.than))
+        published = None if better is None or than is None else better - than
+        languages[code] = Finding(published)
         if all(ours):
             difference, half_width = difference_interval(*ours)
-            found |= {
-                "difference": difference,
-                "interval": half_width,
-                "verdict": verdict(difference, half_width, claim.equal),
-            }
-        languages[code] = found
-    told = {} if claim.metric is None else {"metric": claim.metric}
-    return {"says": claim.says, "better": claim.better, "than": claim.than, **told, "languages": languages}
+            languages[code] = Finding(published, difference, half_width, outcome(difference, half_width, claim.equal))
+    return ClaimResult(claim.says, claim.better, claim.than, claim.metric, languages)
 
 
-def verdict(difference: float, half_width: float | None, equal: bool = False) -> str:
+def outcome(difference: float, half_width: float | None, equal: bool = False) -> str:
     """What an interval says about a claim. That two rows are equal cannot be shown, only that they are not."""
     if half_width is None:
         return "one seed"
@@ -195,7 +199,7 @@ def verdict(difference: float, half_width: float | None, equal: bool = False) ->
 
 def _over_metrics(table: TableSettings, claim: Claim, values: Values, code: str) -> list[float]:
     """Seed by seed the mean over the metrics of a claim, ranks and losses with a minus: more is better."""
-    parts = [(values.get((code, metric), {}), _sign(metric)) for metric in _metrics(table, claim)]
+    parts = [(values.get((code, metric), {}), find(metric).sign) for metric in _metrics(table, claim)]
     whole = [seed for seed in parts[0][0] if all(seed in part for part, _ in parts)]
     return [sum(sign * part[seed] for part, sign in parts) / len(parts) for seed in whole]
 
@@ -204,31 +208,18 @@ def _metrics(table: TableSettings, claim: Claim) -> list[str]:
     return table.metrics if claim.metric is None else [claim.metric]
 
 
-def _sign(metric: str) -> int:
-    return -1 if less_is_better(metric) else 1
-
-
 def _published_mean(table: TableSettings, claim: Claim, row: Row, code: str) -> float | None:
     numbers = row.published.get(code)
     if numbers is None:
         return None
     listed = dict(zip(table.metrics, numbers if isinstance(numbers, list) else [numbers], strict=True))
     chosen = _metrics(table, claim)
-    return sum(_sign(metric) * listed[metric] for metric in chosen) / len(chosen)
-
-
-def pick(result: dict[str, Any], metric: str) -> float:
-    """`mR`, `rsum`, a direction and recall such as `text_to_image.R@10`, or `accuracy` of verdicts."""
-    for key in metric.split(".", 1):
-        if key not in result:
-            raise UserError(f"metrics: no {metric} was measured here, for it is a measure of another kind of system")
-        result = result[key]
-    return float(result)  # type: ignore[arg-type]
+    return sum(find(metric).sign * listed[metric] for metric in chosen) / len(chosen)
 
 
 def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, Any]:
     """Command, commits, devices and time of the trainings behind a table."""
-    runs = list({folder_of(key): result["run"] for key, result in results.items()}.values())
+    runs = list({folder_of(key): found.run for key, found in results.items()}.values())
 
     def all_of(key: str) -> str:
         return ", ".join(sorted({str(run[key]) for run in runs}))
@@ -244,6 +235,5 @@ def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, An
     }
 
 
-def _statistics(values: list[float]) -> dict[str, Any]:
-    mean, deviation, half_width = mean_interval(values)
-    return {"values": values, "mean": mean, "deviation": deviation, "interval": half_width}
+def _statistics(values: list[float]) -> Statistics:
+    return Statistics(values, *mean_interval(values))

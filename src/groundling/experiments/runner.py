@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from groundling import progress
 from groundling.errors import UserError
+from groundling.evaluation.metrics import find
+from groundling.evaluation.results import Result, result_from_json
 from groundling.experiments.question import Question, answer, check_question
 from groundling.experiments.table_entries import TableEntry, before, teachers
-from groundling.experiments.table_settings import ENTAILMENT_METRICS
 from groundling.files import read_json
 from groundling.run import Run
 from groundling.settings import CorpusSettings, FeatureSettings, Recipe
@@ -22,7 +24,23 @@ if TYPE_CHECKING:
     from groundling.dataset import Dataset
     from groundling.systems import System
 
-Results = dict[str, dict[str, Any]]  # key of an entry → its evaluation, with the facts of its run under "run"
+
+@dataclass(frozen=True)
+class EntryResult:
+    """What was found for an entry.
+
+    Attributes:
+        result: its evaluation, or the answer to its question.
+        run: the facts of its training.
+        more_parameters: of what learns to combine languages.
+    """
+
+    result: Result
+    run: dict[str, Any]
+    more_parameters: int = 0
+
+
+Results = dict[str, EntryResult]  # by the key of an entry
 Questions = dict[str, tuple[Question, ...]]  # folder of an entry → what is asked of it
 
 
@@ -33,12 +51,30 @@ def finished_entries(entries: Sequence[TableEntry], out: Path) -> Results:
     results: Results = {}
     for entry in entries:
         run = Run(out / entry.folder)
-        given = run.evaluation_file if entry.ask is None else run.folder / entry.ask.file
-        if entry.key not in results and run.evaluation_file.exists() and given.exists():
+        if entry.key not in results and is_evaluated(run) and (entry.ask is None or is_answered(run, entry.ask)):
             if meaning(run.recipe()) != meaning(entry.recipe):
                 raise UserError(f"{run.folder}: was made with other settings; use another --out or remove it")
-            results[entry.key] = {**read_json(given), "run": read_json(run.facts_file)}
+            given = run.evaluation_file if entry.ask is None else run.folder / entry.ask.file
+            data, facts = read_json(given), read_json(run.facts_file)
+            learned = data.get("consistency", {}).get("parameters", 0)
+            results[entry.key] = EntryResult(result_from_json(data, str(given)), facts, learned)
     return results
+
+
+def is_evaluated(run: Run) -> bool:
+    """Whether a training has ended and the evaluation in its folder holds for its weights, where they are there."""
+    from groundling.evaluation.saved import why_stale
+
+    return run.finished and run.evaluation_file.exists() and why_stale(run) is None
+
+
+def is_answered(run: Run, question: Question) -> bool:
+    """Whether an answer lies beside the evaluation, of the same weights."""
+    path = run.folder / question.file
+    if not path.exists():
+        return False
+    asked, evaluated = (read_json(file).get("made_from", {}).get("weights") for file in (path, run.evaluation_file))
+    return asked is None or asked == evaluated
 
 
 def folder_of(key: str) -> str:
@@ -89,7 +125,7 @@ def in_order(waiting: list[TableEntry], out: Path) -> list[list[TableEntry]]:
     """
     needed = [one for entry in waiting for one in (before(entry), *teachers(entry)) if one is not None]
     earlier = {entry.folder: entry for entry in needed}
-    missing = [entry for entry in earlier.values() if not Run(out / entry.folder).evaluation_file.exists()]
+    missing = [entry for entry in earlier.values() if not is_evaluated(Run(out / entry.folder))]
     return [*in_order(missing, out), waiting] if missing else [waiting]
 
 
@@ -162,7 +198,7 @@ def _check(entry: TableEntry, data: Path | None, ready: bool = False) -> None:
     system = _system(recipe)
     judges = system.task == "entailment"
     for metric in entry.metrics:
-        if (metric in ENTAILMENT_METRICS) != judges:
+        if (find(metric).task == "entailment") != judges:
             what = "judges statements" if judges else "finds pictures and captions"
             raise UserError(f"metrics: {metric} is no measure of system {system.name}, which {what} here")
     dataset = _dataset(_corpus(entry), recipe.features, data).under(recipe.corpus)
@@ -197,8 +233,9 @@ def run_entry(
 ) -> None:
     """Train (or go on training) one entry, evaluate it on the test split, and ask it what else is to be known."""
     from groundling.dataset import Dataset
+    from groundling.evaluation import saved
     from groundling.evaluation.loading import LoadedRun
-    from groundling.evaluation.saved import evaluate_and_save
+    from groundling.evaluation.split import evaluate_split
     from groundling.files import write_json
     from groundling.model.trained import TrainedModel
     from groundling.training import train
@@ -209,18 +246,25 @@ def run_entry(
     kept = run.evaluation_file.exists() and run.weights_file.exists()  # somebody wanted them
     if run.finished and not run.weights_file.exists():
         shutil.rmtree(folder)  # there is a new question, and nobody left to ask
-    taught_by = _teachers(entry, out)
-    start = _start(entry, out)
-    run = train(entry.recipe, dataset, folder, folder.exists(), device, before=start, teachers=taught_by)
+    run = train(
+        entry.recipe,
+        dataset,
+        folder,
+        resume=folder.exists(),
+        device=device,
+        before=_start(entry, out),
+        teachers=_teachers(entry, out),
+    )
     model = TrainedModel.load(run.folder, device)
     if model.recipe.features != entry.recipe.features:  # it looks through a picture network of its own
         dataset = Dataset.load(entry.recipe.corpus, model.recipe.features, data, splits=("test",))
-    if not run.evaluation_file.exists():
-        evaluate_and_save(run, model, dataset)  # first of all: an entry with an evaluation is done
+    if not is_evaluated(run):
+        saved.save(run, evaluate_split(model, dataset))  # first of all: an entry with an evaluation is done
     for question in asked:
-        if not (folder / question.file).exists():
-            opened = LoadedRun(run, model, _asked_dataset(entry, question, data))
-            write_json(folder / question.file, answer(question, opened, data))
+        if not is_answered(run, question):
+            loaded = LoadedRun(run, model, _asked_dataset(entry, question, data))
+            made = read_json(run.evaluation_file)["made_from"]
+            write_json(folder / question.file, {**answer(question, loaded, data), "made_from": made})
     if not (kept or keep_weights or entry.keeps_weights):
         run.weights_file.unlink()
 

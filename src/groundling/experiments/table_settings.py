@@ -7,24 +7,24 @@ models of another row something else (`ask`): they are trained once.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from groundling.errors import UserError, did_you_mean
+from groundling.evaluation.metrics import find
 from groundling.experiments.question import Question
 from groundling.settings import Settings
 
-ENTAILMENT_METRICS = ("accuracy", "log_loss", "calibration_error")  # of systems that judge statements
-Metric = Annotated[
-    str,
-    Field(
-        pattern=rf"^(mR|rsum|(text_to_image|image_to_text)\.(R@1|R@5|R@10|median|mean)|{'|'.join(ENTAILMENT_METRICS)})$"
-    ),
-]  # such as text_to_image.R@10
+
+def known_metric(name: str) -> str:
+    """The name of a metric, which must exist."""
+    try:
+        find(name)
+    except UserError as error:
+        raise ValueError(str(error)) from None
+    return name
 
 
-def less_is_better(metric: str) -> bool:
-    """Of ranks, losses and errors."""
-    return metric.endswith((".median", ".mean")) or metric in ("log_loss", "calibration_error")
+MetricName = Annotated[str, AfterValidator(known_metric)]  # such as text_to_image.R@10
 
 
 class Row(Settings):
@@ -51,7 +51,7 @@ class Claim(Settings):
     than: str = Field(description="the row that it is said to be better than")
     languages: list[str] | None = Field(None, description="the columns it is said of; all when left out")
     equal: bool = Field(False, description="the two are said to be as good as each other")
-    metric: Metric | None = Field(
+    metric: MetricName | None = Field(
         None, description="the metric it is said of; the mean of all of the table's when left out"
     )
 
@@ -62,10 +62,10 @@ class TableSettings(Settings):
     published_on: str = Field(
         "", description="what the published numbers were measured on, where it was something else"
     )
-    metrics: list[Metric] = Field(
+    metrics: list[MetricName] = Field(
         ["mR"],
         min_length=1,
-        description="mR, rsum, or direction.R@k: text_to_image.R@10; accuracy, log_loss, calibration_error of verdicts",
+        description="by name (`groundling recipes` lists them): mR; of one direction, text_to_image.R@10",
     )
     languages: list[str] = Field(min_length=1, description="the columns")
     mean: bool | None = Field(

@@ -11,10 +11,14 @@ from groundling.settings import Recipe, check, merged, override, read_yaml
 TABLE_KEYS = ("rows", "overlap", "like", "base")  # a YAML file with one of these is a table; all others are recipes
 
 
+FOLDER = Path(str(resources.files("groundling.recipes")))
+PUBLISHED = FOLDER / "published"  # numbers of papers that are not those of a table of trainings
+
+
 def builtin() -> dict[str, Path]:
     """Recipes that come with groundling: `emoji/demo` → its file."""
-    folder = Path(str(resources.files("groundling.recipes")))
-    return {path.relative_to(folder).with_suffix("").as_posix(): path for path in sorted(folder.rglob("*.yaml"))}
+    paths = (path for path in sorted(FOLDER.rglob("*.yaml")) if path.parent != PUBLISHED)
+    return {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in paths}
 
 
 def find(name: str) -> Path:

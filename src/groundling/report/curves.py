@@ -4,10 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from groundling.report.charts.plots import Series, line_chart
+from groundling.report.charts import Series, lines
 from groundling.report.charts.scales import usable
-from groundling.report.document import figure
-from groundling.report.escape import escape
+from groundling.report.html import Block, Charts, Figure
 from groundling.report.languages import language_name
 from groundling.report.numbers import rounded
 
@@ -44,8 +43,8 @@ def best_validation(metrics: Sequence[Mapping[str, Any]]) -> tuple[float, float]
     return max(scores, key=lambda score: score[1], default=None)
 
 
-def learning_curves(metrics: Sequence[Mapping[str, Any]]) -> str:
-    """Figures for what was recorded; an empty text where nothing was."""
+def learning_curves(metrics: Sequence[Mapping[str, Any]]) -> list[Block]:
+    """Figures for what was recorded; nothing where nothing was."""
     figures = []
     loss = _thinned("loss", [(step, float(value)) for step, value in _by_step(metrics, "loss")])
     unseen = [(step, float(value)) for step, value in _by_step(metrics, "validation_loss")]
@@ -55,18 +54,18 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]]) -> str:
         if unseen:  # of models that judge statements
             caption += ", with dropout, and the loss of validation"
             series = [replace(loss, name="training"), Series("validation", unseen)]
-        figures.append(figure(line_chart("Loss by step", series, "step", "loss"), caption))
+        figures.append(Figure(lines("Loss by step", series, "step", "loss"), caption))
     best = best_validation(metrics)
     if best:
         scores = [(step, float(value)) for step, value in _by_step(metrics, "validation")]
-        chart = line_chart("Validation score by step", [Series("validation", scores)], "step", "validation score")
-        figures.append(figure(chart, f"Validation score; best {rounded(best[1])} at step {best[0]:,.0f}"))
+        chart = lines("Validation score by step", [Series("validation", scores)], "step", "validation score")
+        figures.append(Figure(chart, f"Validation score; best {rounded(best[1])} at step {best[0]:,.0f}"))
     languages = _language_series(metrics)
     if 1 < len(languages) <= TOGETHER:
-        chart = line_chart("Validation score by language", languages, "step", "validation score")
-        figures.append(figure(chart, "Validation score by language"))
-    html = f'<div class="charts">{"".join(figures)}</div>' if figures else ""
-    return html + (_small_charts(languages) if len(languages) > TOGETHER else "")
+        chart = lines("Validation score by language", languages, "step", "validation score")
+        figures.append(Figure(chart, "Validation score by language"))
+    blocks: list[Block] = [Charts(figures)] if figures else []
+    return [*blocks, _small_charts(languages)] if len(languages) > TOGETHER else blocks
 
 
 def _language_series(metrics: Sequence[Mapping[str, Any]]) -> list[Series]:
@@ -80,13 +79,12 @@ def _language_series(metrics: Sequence[Mapping[str, Any]]) -> list[Series]:
     return series
 
 
-def _small_charts(languages: list[Series]) -> str:
+def _small_charts(languages: list[Series]) -> Charts:
     """One small chart per language over the same axes: a dozen lines in one chart cannot be told apart."""
     values = [y for series in languages for _, y in series.points if y is not None and usable(y)]
     span = (min(values), max(values))
-    charts = [
-        f"<figure>{line_chart(f'Validation score, {series.name}', [series], y_range=span, width=200, plot_height=110)}"
-        f"<figcaption>{escape(series.name)}</figcaption></figure>"
-        for series in languages
-    ]
-    return f'<h3>Validation score by language</h3><div class="charts small">{"".join(charts)}</div>'
+    figures = []
+    for series in languages:
+        title = f"Validation score, {series.name}"
+        figures.append(Figure(lines(title, [series], y_range=span, width=200, plot_height=110), series.name))
+    return Charts(figures, "Validation score by language", small=True)

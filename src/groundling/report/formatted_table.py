@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
-from groundling.report.escape import clean, escape, escape_markdown
+from groundling.report.escape import clean, escape_markdown
+from groundling.report.html import render
 from groundling.report.numbers import Value, rounded, shown, value_of
 
 if TYPE_CHECKING:
     import rich.console
+    from markupsafe import Markup
 
 
 @dataclass(frozen=True)
@@ -122,37 +124,16 @@ class Table:
         parts += [f"\n{escape_markdown(note)}" for note in self.notes]
         return "\n".join(parts) + "\n"
 
-    def html(self) -> str:
+    def html(self) -> "Markup":
         """A table with caption, scopes and groups, inside a box that scrolls sideways on a narrow screen."""
-        kinds = [' class="text"' if column.text else "" for column in self.columns]
-
-        def line(row: Sequence[Value], bold: list[bool]) -> str:
-            cells = []
-            for index, (text, best) in enumerate(zip(self._texts(row), bold, strict=True)):
-                tag, scope = ("th", ' scope="row"') if index == 0 else ("td", "")
-                content = f"<strong>{escape(text)}</strong>" if best else escape(text)
-                cells.append(f"<{tag}{scope}{kinds[index]}>{content}</{tag}>")
-            return "<tr>" + "".join(cells) + "</tr>"
-
-        label = f' role="region" aria-label="{escape(self.title)}"' if self.title else ""
-        parts = [f'<div class="scroll" tabindex="0"{label}><table>']
-        parts += [f"<caption>{escape(self.title)}</caption>"] if self.title else []
-        parts += ["<thead>", *self._html_heading(kinds), "</thead><tbody>"]
-        parts += [line(row, bold) for row, bold in zip(self.rows, self._bold(), strict=True)]
-        parts.append("</tbody>")
-        if self.foot:
-            parts += ["<tfoot>", *(line(row, [False] * len(row)) for row in self.foot), "</tfoot>"]
-        parts.append("</table></div>")
-        parts += [f'<p class="note">{escape(note)}</p>' for note in self.notes]
-        return "\n".join(parts)
-
-    def _html_heading(self, kinds: list[str]) -> list[str]:
-        names = [f'<th scope="col"{k}>{escape(c.name)}</th>' for k, c in zip(kinds, self.columns, strict=True)]
-        if not any(column.group for column in self.columns):
-            return ["<tr>" + "".join(names) + "</tr>"]
-        above = []
-        for group, members in groupby(self.columns, key=lambda column: column.group):
-            span = len(list(members))
-            scope = "colgroup" if span > 1 else "col"
-            above.append(f'<th scope="{scope}" colspan="{span}">{escape(group)}</th>' if group else "<td></td>" * span)
-        return ['<tr class="group">' + "".join(above) + "</tr>", "<tr>" + "".join(names) + "</tr>"]
+        plain = [[False] * len(self.columns) for _ in self.foot]
+        rows, foot = (
+            [
+                [{"text": text, "best": best} for text, best in zip(self._texts(row), line, strict=True)]
+                for row, line in zip(part, bold, strict=True)
+            ]
+            for part, bold in ((self.rows, self._bold()), (self.foot, plain))
+        )
+        groups = [(name, len(list(members))) for name, members in groupby(self.columns, key=lambda each: each.group)]
+        grouped = any(name for name, _ in groups)
+        return render("table.html", table=self, rows=rows, foot=foot, groups=groups if grouped else [])

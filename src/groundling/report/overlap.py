@@ -1,8 +1,8 @@
 """Tables of vocabularies and of the words that languages share, beside published ones."""
 
 from pathlib import Path
-from typing import Any
 
+from groundling.experiments.overlap import OverlapSummary
 from groundling.files import write_json, write_text
 from groundling.report.escape import code, escape_markdown
 from groundling.report.formatted_table import Column, Table
@@ -10,36 +10,35 @@ from groundling.report.languages import language_name
 from groundling.report.numbers import Value, rounded
 
 
-def overlap_tables(result: dict[str, Any]) -> list[Table]:
+def overlap_tables(result: OverlapSummary) -> list[Table]:
     """Jaccard coefficients, and sizes where the paper gives any."""
     rows: list[list[Value]] = []
-    for pair in result["pairs"]:
-        ours, theirs = pair["jaccard"], pair["published"]
+    for pair in result.pairs:
+        ours, theirs = pair.jaccard, pair.published
         same = "" if theirs is None else "yes" if rounded(ours, 2) == rounded(theirs, 2) else "no"
-        rows.append([" – ".join(language_name(code) for code in pair["languages"]), ours, theirs, same])
+        rows.append([" – ".join(language_name(code) for code in pair.languages), ours, theirs, same])
     columns = [
         Column("languages", text=True),
         Column("ours", decimals=4),
         Column("published", decimals=2),
         Column("equal when rounded", text=True),
     ]
-    tables = [Table(result["title"], columns, rows, ["Jaccard coefficient: shared words / words of both."])]
-    if result["sizes"]:
-        sizes: list[list[Value]] = []
-        for size in result["sizes"]:
-            theirs = size["published"]
-            sizes.append([size["corpus"], size["sum"], theirs["sum"], size["union"], theirs["union"]])
+    tables = [Table(result.title, columns, rows, ["Jaccard coefficient: shared words / words of both."])]
+    if result.sizes:
+        sizes: list[list[Value]] = [
+            [size.corpus, size.sum, size.published["sum"], size.union, size.published["union"]] for size in result.sizes
+        ]
         headings = [Column("corpus", text=True)]
         headings += [Column(who, what) for what in ("all words", "different words") for who in ("ours", "published")]
         tables.append(Table("Sizes of the vocabularies", headings, sizes))
     return tables
 
 
-def write_overlap(folder: Path, about: str, result: dict[str, Any], command: str) -> Path:
+def write_overlap(folder: Path, about: str, result: OverlapSummary, command: str) -> Path:
     """results.json and results.md in `folder`."""
-    write_json(folder / "results.json", {**result, "made": {"command": command}})
+    write_json(folder / "results.json", {**result.to_json(), "made": {"command": command}})
     parts = [
-        f"# {escape_markdown(result['title'])}",
+        f"# {escape_markdown(result.title)}",
         escape_markdown(about.strip()),
         *(table.markdown() for table in overlap_tables(result)),
     ]

@@ -1,123 +1,69 @@
-"""The tables of retrieval: recalls of one evaluation by language, and systems beside published numbers."""
+"""The table of retrieval: the metrics of one evaluation by language."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from dataclasses import replace
+from typing import TypeVar
 
+from groundling.evaluation.metrics import DIRECTIONS, Metric, RankMetric, RetrievalMetric, of_kind
+from groundling.evaluation.metrics.retrieval import DEPTHS
+from groundling.evaluation.results import RetrievalResult, RetrievalScores
 from groundling.report.formatted_table import Column, Table
-from groundling.report.languages import NAMES, language_name
-from groundling.report.numbers import Measured, Value
+from groundling.report.languages import language_name
+from groundling.report.numbers import Value
 
-DIRECTIONS = {"text_to_image": "text→image", "image_to_text": "image→text"}
-RECALLS = ("R@1", "R@5", "R@10")
-MANY = 8  # more columns than these are headed by codes: names would not fit a line
+Kind = TypeVar("Kind", bound=Metric)
 
 
-def _number(part: Mapping[str, Any], key: str) -> float | None:
-    value = part.get(key)
-    return None if value is None else float(value)
-
-
-def _recalls(part: Mapping[str, Any]) -> list[Value]:
-    """R@1, R@5, R@10 and median in both directions, then mR."""
-    cells: list[Value] = []
-    for direction in DIRECTIONS:
-        ranks = part.get(direction) or {}
-        cells += [_number(ranks, key) for key in (*RECALLS, "median")]
-    return [*cells, _number(part, "mR")]
-
-
-def chance_by_direction(evaluation: Mapping[str, Any]) -> dict[str, Any]:
-    """The recalls of drawing at random, in the shape of an evaluation.
-
-    Plain recalls are those of text→image, K of all pictures. They hold for image→text, too, where every picture has one
-    caption in each language; elsewhere we do not know them.
-    """
-    chance: Mapping[str, Any] = evaluation.get("chance") or {}
-    if any(direction in chance for direction in DIRECTIONS):
-        return dict(chance)
-    parts = (evaluation.get("languages") or {}).values()
-    pictures = evaluation.get("pictures")
-    one_each = evaluation.get("captions") == (pictures or 0) * len(parts)
-    if not one_each or any(part.get("captions", pictures) != pictures for part in parts):
-        return {"text_to_image": chance}
-    known = [float(chance[key]) for key in RECALLS if chance.get(key) is not None]
-    mean = {"mR": sum(known) / len(known)} if len(known) == len(RECALLS) else {}
-    return {**dict.fromkeys(DIRECTIONS, chance), **mean}
-
-
-def recall_table(evaluation: Mapping[str, Any]) -> Table:
+def recall_table(result: RetrievalResult) -> Table:
     """One row per language; below them the mean over languages, and what drawing at random would give."""
-    languages: Mapping[str, Mapping[str, Any]] = evaluation.get("languages") or {}
-    counts = [part.get("captions") for part in languages.values()]
-    counted = len(set(counts)) > 1  # a column of equal numbers says nothing
-    columns = [Column("language", text=True)]
-    columns += [Column("captions")] if counted else []
-    columns += [Column(key, group) for group in DIRECTIONS.values() for key in (*RECALLS, "median")]
-    columns.append(Column("mR"))
-
-    def row(name: str, part: Mapping[str, Any], captions: int | None = None) -> list[Value]:
-        return [name, *([captions] if counted else []), *_recalls(part)]
-
-    rows = [row(language_name(code) or "all", part, part.get("captions")) for code, part in languages.items()]
-    foot = []
-    if evaluation.get("mean") and len(languages) != 1:
-        foot.append(row("mean", evaluation["mean"]))
-    if evaluation.get("chance"):
-        foot.append(row("chance", chance_by_direction(evaluation)))
-    where = " ".join(str(evaluation[key]) for key in ("corpus", "split") if evaluation.get(key))
-    folds = fold_words(evaluation)
-    return Table(
-        title=", ".join(part for part in ("Recall by language", where, folds) if part),
-        columns=columns,
-        rows=rows,
-        foot=foot,
-        notes=[
-            "R@K: share of queries, in percent, with a right answer among the first K. "
-            "Median: the middle rank of the first right answer. mR: mean of the six recalls.",
-            *([f"Every number is a {folds}: consecutive pictures, each fold ranked by itself."] if folds else []),
-        ],
-    )
+    table = score_table(result.languages, f"{result.corpus} {result.split}", result.folds, result.pictures)
+    foot = [_row("mean", result.mean, table)] if len(result.languages) != 1 else []
+    return replace(table, foot=[*foot, _row("chance", chance_scores(result), table)])
 
 
-def fold_words(evaluation: Mapping[str, Any]) -> str:
-    """ "mean over 5 folds of 1,000 pictures"; nothing where all pictures were ranked together."""
-    folds, pictures = evaluation.get("folds", 1), evaluation.get("pictures")
-    if folds == 1:
-        return ""
-    return f"mean over {folds} folds" + (f" of {pictures // folds:,} pictures" if pictures else "")
+def score_table(languages: Mapping[str, RetrievalScores], where: str, folds: int, pictures: int) -> Table:
+    """The numbers of each language alone."""
+    counted = len({part.captions for part in languages.values()}) > 1  # a column of equal numbers says nothing
+    ranks, both = _shown(RankMetric), _shown(RetrievalMetric)
+    columns = [Column("language", text=True), *([Column("captions")] if counted else [])]
+    columns += [Column(metric.heading, way, "", metric.decimals) for way in DIRECTIONS.values() for metric in ranks]
+    columns += [Column(metric.heading, "", "", metric.decimals) for metric in both]
+    told = fold_words(folds, pictures)
+    notes = [f"{'. '.join(abouts([*ranks, *both]))}."]
+    notes += [f"Every number is a {told}: consecutive pictures, each fold ranked by itself."] if told else []
+    table = Table(", ".join(part for part in ("Recall by language", where, told) if part), columns, [], notes)
+    rows = [_row(language_name(code) or "all", part, table, part.captions) for code, part in languages.items()]
+    return replace(table, rows=rows)
 
 
-def results_table(
-    title: str,
-    columns: Sequence[str],
-    ours: Mapping[str, Mapping[str, Measured | float | None]],
-    published: Mapping[str, Mapping[str, float | None]] | None = None,
-    best: Literal["", "high", "low"] = "high",
-    notes: Sequence[str] = (),
-    decimals: int = 1,
-) -> Table:
-    """Systems × languages (or any columns), our numbers beside the published ones where there are any.
+def _shown(kind: type[Kind]) -> list[Kind]:
+    return [metric for metric in of_kind(kind) if metric.in_tables]
 
-    `ours` and `published` hold system → column → number; a number that nobody has is a dash. A column with published
-    numbers becomes two under one heading.
+
+def _row(name: str, scores: RetrievalScores, table: Table, captions: int | None = None) -> list[Value]:
+    cells: list[Value] = [name, *([captions] if table.columns[1].name == "captions" else [])]
+    for direction in DIRECTIONS:
+        cells += [getattr(scores, direction).get(metric.name) for metric in _shown(RankMetric)]
+    return [*cells, *(scores.both.get(metric.name) for metric in _shown(RetrievalMetric))]
+
+
+def abouts(metrics: Sequence[Metric]) -> list[str]:
+    """What metrics are, a sentence for each, or for several that are alike."""
+    return list(dict.fromkeys(metric.about or metric.heading for metric in metrics))
+
+
+def chance_scores(result: RetrievalResult) -> RetrievalScores:
+    """What drawing at random would give, as far as it is known.
+
+    That is known of text→image, K of all pictures. It holds for image→text, too, where every picture has one caption in
+    each language.
     """
-    published = published or {}
-    systems = list(dict.fromkeys([*ours, *published]))
-    beside = {column for column in columns if any(row.get(column) is not None for row in published.values())}
-    headings = [Column("system", text=True)]
-    for column in columns:
-        name = language_name(column) if column in NAMES and len(columns) <= MANY else column
-        if column in beside:
-            headings += [Column("ours", name, best, decimals), Column("published", name, best, decimals)]
-        else:
-            headings.append(Column(name, "", best, decimals))
-    rows: list[list[Value]] = []
-    for system in systems:
-        cells: list[Value] = [system]
-        for column in columns:
-            own = ours.get(system, {}).get(column)
-            cells.append(own if own is None or isinstance(own, Measured) else float(own))
-            if column in beside:
-                cells.append(_number(published.get(system, {}), column))
-        rows.append(cells)
-    return Table(title, headings, rows, notes)
+    one_each = all(part.captions == result.pictures for part in result.languages.values())
+    mean = sum(result.chance[f"R@{depth}"] for depth in DEPTHS) / len(DEPTHS)
+    other, both = (result.chance, {"mR": mean}) if one_each else ({}, {})
+    return RetrievalScores(other, result.chance, both, result.pictures, result.captions)
+
+
+def fold_words(folds: int, pictures: int) -> str:
+    """ "mean over 5 folds of 1,000 pictures"; nothing where all pictures were ranked together."""
+    return "" if folds == 1 else f"mean over {folds} folds of {pictures // folds:,} pictures"

@@ -1,75 +1,238 @@
-"""Evaluate a run and leave the results and the report beside it."""
+"""The report of a run: one HTML page that needs nothing beside it, and the same in short as Markdown."""
 
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from groundling.dataset import Dataset
-from groundling.errors import UserError
-from groundling.evaluation.entailment import evaluate_entailment
-from groundling.evaluation.examples import examples
-from groundling.evaluation.retrieval import evaluate_retrieval
-from groundling.files import read_json, write_json
-from groundling.model.trained import TrainedModel
-from groundling.report.page import write
-from groundling.run import Run
+from groundling.evaluation.examples import Example, FoundPictures, examples
+from groundling.evaluation.metrics import DIRECTIONS
+from groundling.evaluation.results import EntailmentResult, Result, RetrievalResult
+from groundling.evaluation.retrieval import RankedSplit
+from groundling.evaluation.saved import Evaluation
+from groundling.files import read_json, write_text
+from groundling.report.curves import best_validation, learning_curves
+from groundling.report.entailment_figures import entailment_sections
+from groundling.report.entailment_tables import accuracy_table, calibration_table
+from groundling.report.escape import clean, escape_markdown
+from groundling.report.formatted_table import Column, Table
+from groundling.report.html import Details, Facts, Header, Meter, Page, Section
+from groundling.report.languages import language_name
+from groundling.report.numbers import Value, duration, rounded
+from groundling.report.picture_sheet import picture_blocks
+from groundling.report.retrieval_tables import chance_scores, fold_words, recall_table
 from groundling.training.metrics import read_metrics
 
+Data = Mapping[str, Any]
 
-def evaluate_run(
-    folder: Path,
-    split: str = "test",
-    captions: str | None = None,
-    corpus: str | None = None,
-    data: Path | None = None,
-    device: str = "auto",
-    dataset: Dataset | None = None,
-    folds: int | None = None,
-) -> tuple[dict[str, Any], Path | None]:
-    """The evaluation, and the path of the HTML page where one was written.
+QUESTIONS = {
+    "text_to_image": "of captions find their picture among the first ten",
+    "image_to_text": "of pictures find a caption of theirs among the first ten",
+}
 
-    Only the run's own corpus, test split, queries and folds change what is kept in the run folder; other questions are
-    answered without overwriting it. `dataset` saves loading the corpus again right after training.
+
+class _View(Protocol):
+    """What a report shows of the result of one task."""
+
+    heading: str
+
+    def tables(self) -> list[Table]:
+        """In a page only the first has the heading above it, for figures go with the others."""
+        ...
+
+    def counted(self) -> str:
+        """What was tested with, beside pictures."""
+        ...
+
+    def folds(self) -> str:
+        """How pictures were divided, in words."""
+        ...
+
+    def headlines(self) -> list[tuple[str, float, float | None]]:
+        """For each direction its name, mean R@10 and the R@10 of chance, where known."""
+        ...
+
+    def sections(self) -> list[Section]:
+        """What comes after the table."""
+        ...
+
+
+@dataclass(frozen=True)
+class _RetrievalView:
+    result: RetrievalResult
+    heading = "Recall"
+
+    def tables(self) -> list[Table]:
+        return [recall_table(self.result)]
+
+    def counted(self) -> str:
+        return f"{self.result.captions:,} captions"
+
+    def folds(self) -> str:
+        return fold_words(self.result.folds, self.result.pictures)
+
+    def headlines(self) -> list[tuple[str, float, float | None]]:
+        mean, chance = self.result.mean, chance_scores(self.result)
+        return [(way, getattr(mean, way)["R@10"], getattr(chance, way).get("R@10")) for way in DIRECTIONS]
+
+    def sections(self) -> list[Section]:
+        return []
+
+
+@dataclass(frozen=True)
+class _EntailmentView:
+    result: EntailmentResult
+    heading = "Entailment"
+
+    def tables(self) -> list[Table]:
+        return [accuracy_table(self.result), calibration_table(self.result)]
+
+    def counted(self) -> str:
+        return f"{self.result.overall.statements:,} statements"
+
+    def folds(self) -> str:
+        return ""
+
+    def headlines(self) -> list[tuple[str, float, float | None]]:
+        return []
+
+    def sections(self) -> list[Section]:
+        return entailment_sections(self.result)
+
+
+_VIEWS: dict[str, Callable[[Any], _View]] = {"retrieval": _RetrievalView, "entailment": _EntailmentView}
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a report is about.
+
+    Attributes:
+        result: the evaluation.
+        metrics: the rows of metrics.jsonl.
+        settings: the recipe.
+        facts: run.json; nothing of a run that has not ended.
+        sheet: examples to look at.
     """
-    run, model = Run.open(folder), TrainedModel.load(folder, device)
-    if model.judges:
-        if captions is not None or folds is not None:
-            raise UserError(f"{folder} judges statements: there are no captions to choose from, and no folds")
-        return judge_run(run, model, split, corpus, data, dataset)
-    if dataset is None:
-        source = model.recipe.corpus
-        if corpus is not None:
-            source = source.model_copy(update={"name": corpus, "split": None})
-        dataset = Dataset.load(source, model.recipe.features, data)
-    evaluated = evaluate_retrieval(model, dataset, split, captions, folds)
-    if dataset.skipped:
-        evaluated.result["skipped"] = list(dataset.skipped)
-    if (split, captions, corpus, evaluated.folds) != ("test", None, None, model.recipe.evaluation.folds):
-        return evaluated.result, None
-    write_json(run.evaluation_file, evaluated.result)
-    evaluated.save_ranks(run.ranks_file)
-    facts = read_json(run.facts_file) if run.finished else {}
-    settings = model.recipe.model_dump(exclude_none=True)
-    page, _ = write(folder, evaluated.result, read_metrics(run.metrics_file), settings, facts, examples(evaluated))
-    return evaluated.result, page
+
+    result: Result
+    metrics: Sequence[Data] = ()
+    settings: Data = field(default_factory=dict)
+    facts: Data = field(default_factory=dict)
+    sheet: Sequence[Example] = ()
+
+    @property
+    def title(self) -> str:
+        return " on ".join(str(part) for part in (self.facts.get("system"), self.result.corpus) if part)
+
+    @property
+    def view(self) -> _View:
+        return _VIEWS[self.result.task](self.result)
+
+    @property
+    def scope(self) -> str:
+        """ "Tested on 250 pictures and 3,750 captions in 15 languages (split test)."."""
+        result, languages = self.result, list(self.result.languages)
+        among = f"{len(languages)} languages" if len(languages) > 1 else language_name(languages[0])
+        split = ", ".join(part for part in (f"(split {result.split})", self.view.folds()) if part)
+        return f"Tested on {result.pictures:,} pictures and {self.view.counted()} in {among} {split}."
+
+    def html(self) -> str:
+        meters = [
+            Meter(recall, chance, f"{QUESTIONS[direction]} ({DIRECTIONS[direction]} R@10)")
+            for direction, recall, chance in self.view.headlines()
+        ]
+        asked, described = picture_blocks(self.sheet)
+        facts = Facts(_facts(self.facts), _command(self.facts))
+        sections = [
+            Section(self.view.heading, self.view.tables()[:1]),
+            *self.view.sections(),
+            Section("Learning curves", learning_curves(self.metrics)),
+            Section("Picture sheet", [*asked, *described]),
+            Section("Settings", [Details("All settings", _settings_table(self.settings))] if self.settings else []),
+            Section("How it was made", [facts] if facts.rows or facts.command else []),
+        ]
+        return Page(Header("groundling report", self.title, self.scope, meters=meters), sections).html()
+
+    def markdown(self) -> str:
+        """The report without pictures and curves, to read in a terminal or to paste into a discussion."""
+        parts = [f"# {escape_markdown(self.title)}", escape_markdown(self.scope)]
+        items = []
+        for direction, recall, chance in self.view.headlines():
+            beside = "" if chance is None else f" (chance {rounded(chance)} %)"
+            items.append(f"- {rounded(recall)} % {QUESTIONS[direction]}{beside}")
+        parts.append("\n".join(items))
+        parts += [f"## {self.view.heading}", *(table.markdown() for table in self.view.tables())]
+        best = best_validation(self.metrics)
+        if best:
+            parts += ["## Learning", f"Best validation score {rounded(best[1])} at step {best[0]:,.0f}."]
+        queries = [entry for entry in self.sheet if isinstance(entry, FoundPictures)]
+        if queries:
+            columns = [Column("language", text=True), Column("query", text=True), Column("rank of the right picture")]
+            rows: list[list[Value]] = [[language_name(one.language), one.text, one.rank] for one in queries]
+            parts += ["## Queries", Table("", columns, rows).markdown()]
+        if self.settings:
+            parts += ["## Settings", _settings_table(self.settings).markdown()]
+        command, facts = clean(_command(self.facts)), _facts(self.facts)
+        if command or facts:
+            parts += ["## How it was made", "\n".join("    " + line for line in command.splitlines())]
+        if facts:
+            parts.append(Table("", [Column("fact", text=True), Column("value", text=True)], facts).markdown())
+        return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+    def write(self, folder: Path) -> Path:
+        """report.html and report.md in `folder`, each whole or not at all."""
+        write_text(folder / "report.html", self.html())
+        write_text(folder / "report.md", self.markdown())
+        return folder / "report.html"
 
 
-def judge_run(
-    run: Run, model: TrainedModel, split: str, corpus: str | None, data: Path | None, dataset: Dataset | None
-) -> tuple[dict[str, Any], Path | None]:
-    """The same for a model that judges statements."""
-    if dataset is None:
-        source = model.recipe.corpus
-        if corpus is not None:
-            source = source.model_copy(update={"name": corpus, "split": None})
-        dataset = Dataset.load(source, model.recipe.features, data)
-    judged = evaluate_entailment(model, dataset, split)
-    if dataset.skipped:
-        judged.result["skipped"] = list(dataset.skipped)
-    if (split, corpus) != ("test", None):
-        return judged.result, None
-    write_json(run.evaluation_file, judged.result)
-    judged.save(run.verdicts_file)
+def write_report(evaluation: Evaluation) -> Path:
+    """The report of a run that was evaluated, in its folder."""
+    run, split = evaluation.run, evaluation.split
     facts = read_json(run.facts_file) if run.finished else {}
-    settings = model.recipe.model_dump(exclude_none=True)
-    page, _ = write(run.folder, judged.result, read_metrics(run.metrics_file), settings, facts)
-    return judged.result, page
+    settings = evaluation.model.recipe.model_dump(exclude_none=True)
+    sheet = examples(split) if isinstance(split, RankedSplit) else []
+    return RunReport(split.result, read_metrics(run.metrics_file), settings, facts, sheet).write(run.folder)
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, list | tuple) and not any(isinstance(item, Mapping) for item in value):
+        return ", ".join(map(str, value)) or "(none)"
+    return str(value)
+
+
+def _flat(data: Data, above: str = "") -> list[tuple[str, Any]]:
+    """Nested data as dotted names and values."""
+    rows: list[tuple[str, Any]] = []
+    for key, value in data.items():
+        rows += _flat(value, f"{above}{key}.") if isinstance(value, Mapping) and value else [(f"{above}{key}", value)]
+    return rows
+
+
+def _settings_table(settings: Data) -> Table:
+    rows = [(name, _in_words(value)) for name, value in _flat(settings)]
+    return Table("", [Column("setting", text=True), Column("value", text=True)], rows)
+
+
+def _command(run: Data) -> str:
+    command = run.get("command")
+    return shlex.join(map(str, command)) if isinstance(command, list | tuple) else str(command or "")
+
+
+def _facts(run: Data) -> list[tuple[str, str]]:
+    """What there is to know about a run except its command, in words."""
+    rows = []
+    for key, value in _flat(run):
+        if key == "command" or value is None:
+            continue
+        if key == "seconds" and isinstance(value, int | float):
+            rows.append(("time", duration(value)))
+        elif isinstance(value, int) and not isinstance(value, bool) and key != "seed":
+            rows.append((key.replace("_", " "), f"{value:,}"))
+        elif isinstance(value, float):
+            rows.append((key.replace("_", " "), f"{value:.6g}"))
+        else:
+            rows.append((key.replace("_", " "), _in_words(value)))
+    return rows

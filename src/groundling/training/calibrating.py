@@ -6,6 +6,7 @@ from typing import Any
 from groundling.calibration import HIGHEST
 from groundling.dataset import Dataset
 from groundling.errors import UserError
+from groundling.evaluation.asked_corpus import asked_corpus
 from groundling.evaluation.entailment import fitted_temperature
 from groundling.files import read_json, write_json
 from groundling.model.trained import TrainedModel
@@ -39,10 +40,8 @@ def calibrate(
         raise UserError(f"{folder}: this run is not finished; go on with `groundling train --resume {folder}`")
     if corpus is None and split != "dev":
         raise UserError(f"--split {split}: of the run's own corpus only dev statements are free for this; leave it out")
-    source = model.recipe.corpus
-    if corpus is not None:
-        source = source.model_copy(update={"name": corpus, "split": None})
-    found = fitted_temperature(model, Dataset.load(source, model.recipe.features, data), split)
+    settings = asked_corpus(model.recipe.corpus, corpus)
+    found = fitted_temperature(model, Dataset.load(settings, model.recipe.features, data), split)
     if found.value == 1:
         raise UserError(f"{folder}: its temperature stays what it was, {model.temperature:.3g}: {found.told_by}")
     if found.value > 0.99 * HIGHEST:

@@ -43,9 +43,9 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
         write_json(run.unknown_backbone_file, read_json(source.unknown_backbone_file))
     if source.facts_file.exists():
         told = {
-            "parameters": after["test_time"],
+            "parameters": after.test_time,
             "trainable_parameters": 0,
-            "word_parameters": after["for_words"],
+            "word_parameters": after.for_words,
             "parameters_by_part": {part.name: part.test_time for part in parts},
             "command": command(),
         }
@@ -54,10 +54,10 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
         "run": str(out),
         "from": str(folder),
         "parameters": {
-            "trained": before["trainable"],
-            "at test time": before["test_time"],
-            "compact": after["test_time"],
-            "compact, for words": after["for_words"],
+            "trained": before.trainable,
+            "at test time": before.test_time,
+            "compact": after.test_time,
+            "compact, for words": after.for_words,
         },
         "bytes": {"before": source.weights_file.stat().st_size, "after": run.weights_file.stat().st_size},
     }

@@ -4,7 +4,7 @@ A thin shell around the training of system clseave: the recipe is made from the 
 systems share, and what comes out is a run like any other.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,7 @@ from groundling import systems
 from groundling.corpus import Corpus, sentence_pairs
 from groundling.dataset import Dataset, load_corpus
 from groundling.errors import UserError
-from groundling.evaluation.entailment import evaluate_entailment
-from groundling.evaluation.retrieval import evaluate_retrieval
+from groundling.evaluation.split import evaluate_split
 from groundling.evaluation.translation_retrieval import match_pairs
 from groundling.files import write_json
 from groundling.model.trained import TrainedModel
@@ -163,10 +162,11 @@ def _abilities(
     model: TrainedModel, teacher: TrainedModel, held_out: Corpus, tested: Dataset | None, lesson: Lesson
 ) -> dict[str, Any]:
     """What a model can do with the new language: match it with known ones, and find pictures or judge statements."""
-    found: dict[str, Any] = {"matching": match_pairs(model, teacher, held_out, lesson.language)}
+    matching = match_pairs(model, teacher, held_out, lesson.language)
+    found: dict[str, Any] = {"matching": matching and asdict(matching)}
     if tested is not None:
         try:
-            result = (evaluate_entailment if model.judges else evaluate_retrieval)(model, tested).result
+            result = evaluate_split(model, tested).result.to_json()
         except UserError:  # it has no words of this language at all
             return found
         found["test"] = {**result["languages"][lesson.language], "corpus": result["corpus"]}

@@ -12,7 +12,7 @@ from groundling.corpus import Corpus
 from groundling.devices import autocast, pick_precision
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError, did_you_mean
-from groundling.evaluation.entailment_scores import judge as measure_verdicts
+from groundling.evaluation.entailment_scores import measure_entailment
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
 from groundling.evaluation.scores import SCORES
@@ -105,12 +105,12 @@ class VerdictValidation:
         logits = judge(encoders, sentences, self.rows, pictures, data.owners)
         encoders.train(was_training)
         codes = np.array(data.codes)[data.languages]
-        found = measure_verdicts(classes.cpu().numpy(), logits.double().softmax(dim=1).cpu().numpy(), codes)
+        found = measure_entailment(classes.cpu().numpy(), logits.double().softmax(dim=1).cpu().numpy(), codes)
         accuracies = {code: part.accuracy for code, part in found.languages.items()}
         losses = {code: part.log_loss for code, part in found.languages.items()}
         counted = {code: -losses[code] for code in losses} if self.measure == "loss" else accuracies
         score = sum(counted.values()) / len(counted) if self.score == "all" else counted[self.score]
-        mean = found.mean()
+        mean = found.mean
         return Validated(score, accuracies, {"accuracy": mean["accuracy"], "validation_loss": mean["log_loss"]})
 
 
@@ -157,7 +157,7 @@ class RetrievalValidation:
             rows = np.flatnonzero(self.data.languages == number)
             chosen, owners = captions[torch.from_numpy(rows).to(device)], self.data.owners[rows]
             found = ranks(pictures, chosen, owners, score=SCORES[self.similarity])
-            by_language[code] = float(recalls(found)["rsum"])
+            by_language[code] = recalls(found).value("rsum")
         encoders.train(was_training)
         score = sum(by_language.values()) if self.score == "all" else by_language[self.score]
         return Validated(score, by_language, {"mR": sum(by_language.values()) / len(by_language) / 6})

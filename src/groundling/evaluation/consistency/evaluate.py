@@ -1,8 +1,8 @@
 """A run asked in several languages at once: each query together with its translations."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from groundling.evaluation.consistency.score import Average, Combination, Combin
 from groundling.evaluation.consistency.training import Queries, learn
 from groundling.evaluation.loading import LoadedRun, load_run
 from groundling.evaluation.query_translations import COMPARABLE, OWN, Translations, find_translations
+from groundling.evaluation.results import ConsistencyResult, Learning
 from groundling.evaluation.retrieval import measure
 from groundling.evaluation.scores import SCORES
 from groundling.model.protocol import Vectors
@@ -60,63 +61,62 @@ def evaluate_consistency(
     data: Path | None = None,
     device: str = "auto",
     folds: int | None = None,
-) -> dict[str, Any]:
-    """An evaluation, as of `evaluate_retrieval`, of each query together with its translations; `alone`: without them.
+) -> ConsistencyResult:
+    """An evaluation of each query together with its translations, and `alone` without them.
 
-    "learned" learns on the dev split how much to make of each language. `consistency` says how, from which source, and
-    for each language what share of its queries has a translation to at least one other. The run's folder is left as it
-    is.
+    "learned" learns on the dev split how much to make of each language. The run's folder is left as it is.
     """
     return ask_together(load_run(folder, corpus, data, device), how, source, split, captions, data, folds)
 
 
 def ask_together(
-    opened: LoadedRun,
+    loaded: LoadedRun,
     how: How,
     source: str = OWN,
     split: str = "test",
     captions: str | None = None,
     data: Path | None = None,
     folds: int | None = None,
-) -> dict[str, Any]:
-    """The same of a run that is open."""
+) -> ConsistencyResult:
+    """The same of a run that is loaded."""
     if how == "learned" and split == "dev":
         raise UserError("--consistency learned learns on the dev split; measure it on another one")
-    part = opened.dataset.split(split)
-    queries, parts = opened.queries(part.corpus, split, captions, folds)
-    kept = part.corpus.is_query(captions or opened.model.recipe.evaluation.captions)
-    known = sorted(set(opened.trained) | set(queries.all_languages()))
+    part = loaded.dataset.split(split)
+    queries, parts = loaded.queries(part.corpus, split, captions, folds)
+    kept = part.corpus.is_query(captions or loaded.model.recipe.evaluation.captions)
+    known = sorted(set(loaded.trained) | set(queries.all_languages()))
     if len(known) == 1:
         raise UserError(
-            f"{opened.run.folder} knows one language, {known[0]}, so that there is no other to ask in; "
+            f"{loaded.run.folder} knows one language, {known[0]}, so that there is no other to ask in; "
             f"--translate-to {known[0]} asks it with captions of other languages"
         )
-    found = find_translations(part.corpus, known, source, data, opened.model.device.type)
+    found = find_translations(part.corpus, known, source, data, loaded.model.device.type)
     languages = _spoken(found, kept, known)
-    versions = _versions(opened.model, part, queries, kept, found, known, languages)
+    versions = _versions(loaded.model, part, queries, kept, found, known, languages)
     shares = _shares(versions, languages)
     if not any(shares.values()):
         raise UserError(
             f"{found.source}: no {split} caption of corpus {queries.name} has a translation there; "
             "give one that has, as --source"
         )
-    facts: dict[str, Any] = {"how": how, "source": found.source, "languages": languages, "translated": shares}
-    if source == COMPARABLE:
-        facts["upper_bound"] = True
     combination: Combination = Average(len(languages))
+    learning = None
     if how == "learned":
-        combination, learning = _learned(opened, captions, known, languages, source, data)
-        facts |= learning
-    base = SCORES[opened.model.system.similarity]
+        combination, learning = _learned(loaded, captions, known, languages, source, data)
+    base = SCORES[loaded.model.system.similarity]
     together = Combined(base, combination, len(languages))
     result, _ = measure(queries, versions.pictures, versions.packed, split, parts, together)
     alone, _ = measure(queries, versions.pictures, lambda code: versions.alone(code, languages), split, parts, base)
-    return {
-        **result,
-        "consistency": facts,
-        "alone": {key: alone[key] for key in ("languages", "mean")},
-        "skipped": list(opened.dataset.skipped),
-    }
+    return ConsistencyResult(
+        replace(result, skipped=loaded.dataset.skipped),
+        alone,
+        how,
+        found.source,
+        languages,
+        shares,
+        upper_bound=source == COMPARABLE,
+        learning=learning,
+    )
 
 
 def _spoken(found: Translations, kept: npt.NDArray[np.bool_], known: list[str]) -> list[str]:
@@ -157,14 +157,14 @@ def _shares(versions: Versions, languages: list[str]) -> dict[str, float]:
 
 
 def _learned(
-    opened: LoadedRun, captions: str | None, known: list[str], languages: list[str], source: str, data: Path | None
-) -> tuple[Combination, dict[str, Any]]:
+    loaded: LoadedRun, captions: str | None, known: list[str], languages: list[str], source: str, data: Path | None
+) -> tuple[Combination, Learning]:
     """What the dev queries that have a translation teach."""
-    part = opened.dataset.split("dev")
-    queries, _ = opened.queries(part.corpus, "dev", captions, 1)
-    kept = part.corpus.is_query(captions or opened.model.recipe.evaluation.captions)
-    found = find_translations(part.corpus, known, source, data, opened.model.device.type)
-    versions = _versions(opened.model, part, queries, kept, found, known, languages)
+    part = loaded.dataset.split("dev")
+    queries, _ = loaded.queries(part.corpus, "dev", captions, 1)
+    kept = part.corpus.is_query(captions or loaded.model.recipe.evaluation.captions)
+    found = find_translations(part.corpus, known, source, data, loaded.model.device.type)
+    versions = _versions(loaded.model, part, queries, kept, found, known, languages)
     translated = (versions.places >= 0).sum(axis=1) > 1
     groups = []
     for code in sorted(queries.all_languages()):
@@ -172,22 +172,17 @@ def _learned(
         if chosen.any():
             rows = versions.table[versions.places[chosen]].reshape(int(chosen.sum()), -1)
             owners = torch.from_numpy(queries.owners[chosen])
-            groups.append(Queries(_on(rows, opened.model), owners.to(opened.model.device)))
+            groups.append(Queries(_on(rows, loaded.model), owners.to(loaded.model.device)))
     if not groups:
         raise UserError(
             f"{found.source}: no dev caption of corpus {queries.name} has a translation there to learn from; "
             "use --consistency average"
         )
-    base = SCORES[opened.model.system.similarity]
-    learned, losses = learn(base, _on(versions.pictures, opened.model), groups, len(languages))
+    base = SCORES[loaded.model.system.similarity]
+    learned, losses = learn(base, _on(versions.pictures, loaded.model), groups, len(languages))
     importance = dict(zip(languages, learned.importance(), strict=True))
-    learning = {
-        "parameters": learned.parameters,
-        "learned_from": sum(len(group.owners) for group in groups),
-        "loss": [losses[0], losses[-1]],
-        "importance": importance,
-    }
-    return learned, learning
+    learned_from = sum(len(group.owners) for group in groups)
+    return learned, Learning(learned.parameters, learned_from, [losses[0], losses[-1]], importance)
 
 
 def _on(vectors: Vectors, model: TrainedModel) -> torch.Tensor:

@@ -1,8 +1,8 @@
 """How far languages are from each other in six ways, and whether accuracy goes with it.
 
-The numbers are those of Table 1.1 of seed 003 as it prints them, from English to five languages; its source is URIEL
-(Littell et al. 2017) through lang2vec. They are rounded there, and Japanese and Chinese have the same six. What that
-table does not hold is not known here: no number stands for it.
+The numbers are those of Table 1.1 of Xu 2024 (master's thesis, Leiden University) as it prints them, from English to
+five languages; its source is URIEL (Littell et al. 2017) through lang2vec. They are rounded there, and Japanese and
+Chinese have the same six. What that table does not hold is not known here: no number stands for it.
 """
 
 import csv
@@ -10,10 +10,11 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 import numpy as np
 import numpy.typing as npt
+
+from groundling.recipes import PUBLISHED
 
 KINDS = ("featural", "syntactic", "genetic", "geographic", "phonological", "inventory")
 ALL_ORDERS = 8  # up to so many languages every order is tried; more have a sample of orders
@@ -33,7 +34,7 @@ def linguistic_distances(language: str, base: str = "en") -> dict[str, float | N
 
 @cache
 def _table() -> dict[tuple[str, str], dict[str, float]]:
-    text = files("groundling.report").joinpath("distances.tsv").read_text(encoding="utf-8")
+    text = (PUBLISHED / "language-distances.tsv").read_text(encoding="utf-8")
     rows = csv.DictReader(text.splitlines(), delimiter="\t")
     return {(row["language"], row["base"]): {kind: float(row[kind]) for kind in KINDS if row[kind]} for row in rows}
 

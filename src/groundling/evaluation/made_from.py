@@ -1,0 +1,76 @@
+"""What an evaluation was made from: a record inside evaluation.json that tells whether it still holds."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from groundling.corpus import Corpus
+from groundling.corpus.columns import Strings
+from groundling.run import Run
+
+BLOCK = 2**20  # bytes read at a time
+
+
+@dataclass(frozen=True)
+class MadeFrom:
+    """The origin of an evaluation.
+
+    Attributes:
+        weights: SHA-256 of the weights.
+        corpus: language → SHA-256 of what was asked in it, and about which pictures.
+        settings: those that change what is asked or answered, as far as they differ from the defaults.
+    """
+
+    weights: str
+    corpus: dict[str, str]
+    settings: dict[str, Any]
+
+    @staticmethod
+    def of(run: Run, corpus: Corpus, labels: Strings | None = None) -> "MadeFrom":
+        """`corpus` has what was asked, and `labels` the answers where these are not pictures."""
+        return MadeFrom(weights_hash(run.weights_file), corpus_hashes(corpus, labels), evaluation_settings(run))
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> "MadeFrom":
+        return MadeFrom(data["weights"], data["corpus"], data["settings"])
+
+    def why_stale(self, run: Run) -> str | None:
+        """In a few words why an evaluation of this run no longer holds; None where it does."""
+        if weights_hash(run.weights_file) != self.weights:
+            return "its weights have changed since it was evaluated"
+        if evaluation_settings(run) != self.settings:
+            return "its settings have changed since it was evaluated"
+        return None
+
+
+def weights_hash(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def corpus_hashes(corpus: Corpus, labels: Strings | None = None) -> dict[str, str]:
+    """For each language a hash of all pictures, by name, and of its captions or labelled statements."""
+    found = {}
+    pictures = "\0".join(corpus.pictures.tolist())
+    for code in corpus.all_languages():
+        rows = (corpus.languages == code).nonzero()[0].tolist()
+        lines = [f"{corpus.owners[row]} {corpus.texts[row]}" for row in rows]
+        lines += [] if labels is None else [str(labels[row]) for row in rows]
+        content = "\0".join([pictures, "", *lines])
+        found[code] = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+    return found
+
+
+def evaluation_settings(run: Run) -> dict[str, Any]:
+    recipe = run.recipe()
+    groups = {"corpus": recipe.corpus, "features": recipe.features, "evaluation": recipe.evaluation}
+    values = {name: group.model_dump(mode="json", exclude_defaults=True) for name, group in groups.items()}
+    return {**values, "temperature": run.temperature()}

@@ -1,0 +1,115 @@
+"""A finished table as data: what its rows found by language and metric, and what that says about its claims."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Numbers of several seeds: their mean, standard deviation, and half of the 95% interval of the mean."""
+
+    values: list[float]
+    mean: float
+    deviation: float | None
+    interval: float | None
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """`language` may be the name of a mean over several. It is called by it, and by its metric where there are more."""
+
+    name: str
+    language: str
+    metric: str
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The x axis of a table's figures: what is on it, and whether `kind` is each row's `at` or its parameters."""
+
+    label: str
+    log: bool
+    kind: str
+
+
+@dataclass(frozen=True)
+class RowResult:
+    """A row of a table.
+
+    Attributes:
+        line, at: in a figure of lines, the line that it is a point of, and where on the x axis.
+        own_mean: metric → the mean over those of the table's languages that the row has.
+        common_mean: metric → the mean over those that all rows have; None where that is the same.
+        columns: name of a column → what was found; nothing where there is no result.
+        published: name of a column → the published number.
+        parameters: those of all its models together, in all and for words.
+    """
+
+    name: str
+    line: str
+    at: float | None
+    own_mean: dict[str, Statistics | None]
+    common_mean: dict[str, Statistics | None] | None
+    columns: dict[str, Statistics]
+    published: dict[str, float]
+    parameters: dict[str, int] | None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What our seeds say about a claim in one language: the difference, half of its interval, and what follows."""
+
+    published: float | None
+    difference: float | None = None
+    interval: float | None = None
+    outcome: str | None = None
+
+    def to_json(self) -> Json:
+        ours = {"difference": self.difference, "interval": self.interval, "verdict": self.outcome}
+        return {"published": self.published, **(ours if self.outcome is not None else {})}
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    says: str
+    better: str
+    than: str
+    metric: str | None
+    languages: dict[str, Finding]
+
+    def to_json(self) -> Json:
+        told = {} if self.metric is None else {"metric": self.metric}
+        found = {code: finding.to_json() for code, finding in self.languages.items()}
+        return {"says": self.says, "better": self.better, "than": self.than, **told, "languages": found}
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """A finished table.
+
+    Attributes:
+        means: column of a mean → the languages that it is over.
+        common_languages: where points of lines have different languages, those that all of them have.
+        parameters: whether, and which, parameters have columns.
+    """
+
+    title: str
+    metrics: list[str]
+    languages: list[str]
+    means: dict[str, list[str]]
+    common_languages: list[str] | None
+    published_on: str
+    seeds: list[int]
+    columns: list[TableColumn]
+    folds: int
+    parameters: bool | str
+    x: Axis
+    rows: list[RowResult]
+    claims: list[ClaimResult]
+
+    def to_json(self) -> Json:
+        data = asdict(self)
+        axis = {"label": self.x.label, "log": self.x.log, "is": self.x.kind}
+        return {**data, "x": axis, "claims": [claim.to_json() for claim in self.claims]}
