@@ -19,6 +19,7 @@ from groundling.encoders.text.projected_max import ProjectedMaxEncoder
 from groundling.encoders.text.recurrent import RecurrentEncoder
 from groundling.encoders.text.sentence_map import SentenceMap
 from groundling.encoders.text.universal import ParallelEncoder, UniversalEncoder
+from groundling.encoders.text.use_ngrams import UseNgramEncoder
 
 __all__ = [
     "TEXT_ENCODERS",
@@ -38,5 +39,6 @@ __all__ = [
     "TextChoice",
     "TextEncoder",
     "UniversalEncoder",
+    "UseNgramEncoder",
     "chosen",
 ]

@@ -9,6 +9,7 @@ from groundling.encoders.tokenisers.ngrams import NgramTokeniser
 from groundling.encoders.tokenisers.pieces import PieceTokeniser
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.encoders.tokenisers.use import UseTokeniser
+from groundling.encoders.tokenisers.use_ngrams import UseNgramTokeniser
 from groundling.encoders.tokenisers.vectors import VectorTokeniser
 from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.text.tokens import Tokeniser
@@ -24,6 +25,7 @@ OURS: dict[str, type[Tokeniser]] = {
         HubTokeniser,
         PieceTokeniser,
         UseTokeniser,
+        UseNgramTokeniser,
         TaughtTokeniser,
     )
 }

