@@ -36,7 +36,7 @@ def recipe_of(training: dict[str, Any] | None = None, **system: Any) -> Recipe:
 
 
 def mean_recall(run: Run, dataset: Dataset) -> float:
-    return float(evaluate_retrieval(Model.load(run.folder, "cpu"), dataset).result["mean"]["mR"])
+    return float(evaluate_retrieval(Model.load(run.folder, "cpu"), dataset).result.to_json()["mean"]["mR"])
 
 
 @pytest.mark.parametrize(

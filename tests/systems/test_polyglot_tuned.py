@@ -124,9 +124,11 @@ def test_a_tuned_network_sees_what_the_frozen_one_does_not_and_the_run_holds_it(
     model = Model.load(run.folder, "cpu")
     assert model.feature_settings is not None
     seen = without_files(flags, model)
-    tuned_recall = evaluate_retrieval(model, seen).result["mean"]["mR"]
+    tuned_recall = evaluate_retrieval(model, seen).result.to_json()["mean"]["mR"]
     frozen = train(recipe_of(tune=False, noise=0.0), dataset_of(flags), tmp_path / "frozen", device="cpu")
-    frozen_recall = evaluate_retrieval(Model.load(frozen.folder, "cpu"), dataset_of(flags)).result["mean"]["mR"]
+    frozen_recall = evaluate_retrieval(Model.load(frozen.folder, "cpu"), dataset_of(flags)).result.to_json()["mean"][
+        "mR"
+    ]
     assert tuned_recall > frozen_recall + 5
     # Files, and features that the run keeps for machines without them, are the same to it.
     assert flags.root is not None

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from groundling.settings import CorpusSettings
+from groundling.settings import CorpusSettings, FeatureSettings
 
 
 def asked_corpus(
@@ -21,3 +21,12 @@ def asked_corpus(
     if every_language or languages is not None:
         own = own.model_copy(update={"languages": None if languages is None else list(dict.fromkeys(languages))})
     return own if corpus is None else own.model_copy(update={"name": corpus, "split": None})
+
+
+def looked_at(features: FeatureSettings, *splits: str) -> tuple[str, ...] | None:
+    """The splits whose pictures need be looked at for a question about these; None: all, whose features are cached.
+
+    A run with a picture network of its own keeps features of its dev and test pictures alone, and looking at all others
+    takes long.
+    """
+    return None if features.weights is None else splits

@@ -6,7 +6,7 @@ from pathlib import Path
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.asked_corpus import asked_corpus
+from groundling.evaluation.asked_corpus import asked_corpus, looked_at
 from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.retrieval import check_queries, measure
 from groundling.evaluation.scores import SCORES
@@ -48,7 +48,8 @@ def load_run(
     if model.judges:
         raise UserError(f"{folder} judges statements, and this is a question about captions")
     settings = asked_corpus(model.recipe.corpus, corpus, every_language=every_language)
-    loaded = LoadedRun(run, model, Dataset.load(settings, model.recipe.features, data))
+    features = model.recipe.features
+    loaded = LoadedRun(run, model, Dataset.load(settings, features, data, looked_at(features, "dev", "test")))
     if not loaded.trained:
         raise UserError(f"{folder}: finish this run before it is asked about translations")
     return loaded

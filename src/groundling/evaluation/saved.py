@@ -5,7 +5,7 @@ from pathlib import Path
 
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.asked_corpus import asked_corpus
+from groundling.evaluation.asked_corpus import asked_corpus, looked_at
 from groundling.evaluation.made_from import MadeFrom
 from groundling.evaluation.results import Result, result_from_json
 from groundling.evaluation.split import EvaluatedSplit, evaluate_split
@@ -49,7 +49,8 @@ def evaluate_run(
         raise UserError(f"{folder} judges statements: there are no captions to choose from, and no folds")
     say_if_unfinished(run)
     if dataset is None:
-        dataset = Dataset.load(asked_corpus(model.recipe.corpus, corpus), model.recipe.features, data)
+        features, splits = model.recipe.features, looked_at(model.recipe.features, split)
+        dataset = Dataset.load(asked_corpus(model.recipe.corpus, corpus), features, data, splits)
     evaluated = evaluate_split(model, dataset, split, captions, folds)
     own = (split, captions, corpus) == ("test", None, None) and folds in (None, model.recipe.evaluation.folds)
     if own:

@@ -6,7 +6,7 @@ from typing import Any
 
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.asked_corpus import asked_corpus
+from groundling.evaluation.asked_corpus import asked_corpus, looked_at
 from groundling.evaluation.examples import Example, FoundPictures, examples_by_language
 from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.retrieval import evaluate_retrieval
@@ -62,7 +62,8 @@ def draw_examples(
             "report, and `groundling check` judges"
         )
     say_if_unfinished(run)
-    dataset = Dataset.load(asked_corpus(model.recipe.corpus, languages=languages), model.recipe.features, data)
+    settings, features = asked_corpus(model.recipe.corpus, languages=languages), model.recipe.features
+    dataset = Dataset.load(settings, features, data, looked_at(features, split))
     evaluated = evaluate_retrieval(model, dataset, split)
     for code in languages or []:
         if code not in evaluated.by_language:

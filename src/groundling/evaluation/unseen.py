@@ -13,7 +13,7 @@ from typing import Any
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.asked_corpus import asked_corpus
+from groundling.evaluation.asked_corpus import asked_corpus, looked_at
 from groundling.evaluation.split import evaluate_split
 from groundling.files import read_json
 from groundling.model.trained import TrainedModel
@@ -59,7 +59,8 @@ def evaluate_unseen(
     for code in wanted:
         if code in trained:
             raise UserError(f'{folder} was trained on "{code}"; unseen are languages other than {", ".join(trained)}')
-    dataset = Dataset.load(asked_corpus(model.recipe.corpus, corpus, wanted), model.recipe.features, data)
+    settings, features = asked_corpus(model.recipe.corpus, corpus, wanted), model.recipe.features
+    dataset = Dataset.load(settings, features, data, looked_at(features, split))
     what, read = ("statements", dataset.judged()) if model.judges else ("captions", dataset)
     part = read.split(split).corpus
     for code in wanted:
