@@ -7,7 +7,7 @@ of batch normalisation, are not parameters.
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -133,8 +133,8 @@ def count(encoders: Encoders, entries: Tensor, lengths: Tensor, features: Tensor
     encoders.eval()
     with _Used() as used:
         sentences, pictures = encoders.text(entries, lengths), encoders.picture(features)
-        if isinstance(encoders, JudgingEncoders):
-            encoders.head(sentences[:1], pictures[:1])
+        if encoders.judges:
+            cast(JudgingEncoders, encoders).head(sentences[:1], pictures[:1])
     encoders.train(was_training)
     sizes: dict[tuple[str, bool], list[int]] = {}
     for path, parameter in encoders.named_parameters():

@@ -150,7 +150,10 @@ class WordLoss:
             loss = unexplained_tokens(taught.float(), known.float(), pairs)
             if self.sentence:
                 loss = loss + self.sentence * unexplained(said.float(), meant.float())
-        if not (self.autoencoder_steps and isinstance(text.student, BorrowedPooling)):
+        if not self.autoencoder_steps:
+            return loss
+        given_back = text.student.reconstruction(text.for_student(entries), lengths)
+        if given_back is None:
             return loss
         alone = (batch.step < self.autoencoder_steps).float()
-        return alone * text.student.reconstruction(text.for_student(entries), lengths) + (1 - alone) * loss
+        return alone * given_back + (1 - alone) * loss

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from groundling.encoders.entailment import EntailmentHead
-from groundling.encoders.settings import NONE, EncoderSettings, Named, Specials, completed
+from groundling.encoders.settings import NONE, EncoderSettings, Named, Specials, choose, name_of
 from groundling.registry import Registry
 
 
@@ -97,14 +97,5 @@ PictureChoice = tuple[type[PictureEncoder], EncoderSettings]
 
 
 def chosen(values: Named, where: str, special: Specials = NONE, **defaults: Any) -> PictureChoice:
-    """The encoder that a recipe names, `{name: ..., ...}` or the name alone, and its checked settings.
-
-    Args:
-        where: what these settings belong to, for error sentences.
-        special: by the name of an encoder, what the system says of it where the recipe says nothing.
-        defaults: what the system says of any encoder that has such a setting.
-    """
-    given = {"name": values} if isinstance(values, str) else values
-    name = str(given.get("name", ""))
-    encoder = PICTURE_ENCODERS[name]
-    return encoder, completed(encoder.Settings, given, where, {**defaults, **special.get(name, {})})
+    """The encoder that a recipe names, and its checked settings; see `encoders.settings.choose`."""
+    return choose(PICTURE_ENCODERS, values, where, {**defaults, **special.get(name_of(values), {})})

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Self
 import torch
 from torch import Tensor, nn
 
-from groundling.encoders.settings import NONE, EncoderSettings, Named, Specials, completed
+from groundling.encoders.settings import NONE, EncoderSettings, Named, Specials, choose, name_of
 from groundling.encoders.text.readers import SentenceReader
 from groundling.encoders.tokenisers import WordTokeniser
 from groundling.errors import UserError
@@ -159,6 +159,10 @@ class TextEncoder(nn.Module, ABC):
         """Leave out what only makes a sentence of the states: another encoder does that."""
         return None
 
+    def reconstruction(self, entries: Tensor, lengths: Tensor) -> Tensor | None:
+        """The loss of what turns its states into a teacher's and back; None where they are used as they are."""
+        return None
+
     def check_states(self, who: str) -> Self:
         """An error where it has no vectors of words; `who` is "teacher" or "student"."""
         if not self.has_states:
@@ -243,14 +247,5 @@ TextChoice = tuple[type[TextEncoder], EncoderSettings]
 
 
 def chosen(values: Named, where: str, special: Specials = NONE, **defaults: Any) -> TextChoice:
-    """The encoder that a recipe names, `{name: ..., ...}` or the name alone, and its checked settings.
-
-    Args:
-        where: what these settings belong to, for error sentences.
-        special: by the name of an encoder, what the system says of it where the recipe says nothing.
-        defaults: what the system says of any encoder that has such a setting.
-    """
-    given = {"name": values} if isinstance(values, str) else values
-    name = str(given.get("name", ""))
-    encoder = TEXT_ENCODERS[name]
-    return encoder, completed(encoder.Settings, given, where, {**defaults, **special.get(name, {})})
+    """The encoder that a recipe names, and its checked settings; see `encoders.settings.choose`."""
+    return choose(TEXT_ENCODERS, values, where, {**defaults, **special.get(name_of(values), {})})
