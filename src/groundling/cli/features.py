@@ -22,6 +22,9 @@ def features(
     crops: Annotated[
         int, typer.Option(help="Average over 2: centre and whole; 10: corners, centre and their mirror images.")
     ] = 1,
+    views: Annotated[
+        int, typer.Option(help="Features of so many parts of each picture, for systems that train on one at random.")
+    ] = 1,
     grid: Annotated[int, typer.Option(help="Features of each cell of a grid of so many rows and columns.")] = 1,
     stage: Annotated[
         int | None, typer.Option(help="EfficientNet-Lite: stop after this stage, 1 to 7; the end when left out.")
@@ -39,12 +42,15 @@ def features(
 ) -> None:
     """Compute and cache the picture features of a corpus; what is cached already is not computed again."""
     from groundling.corpus import catalogue
+    from groundling.errors import UserError
     from groundling.settings import FeatureSettings, check
     from groundling.vision.from_settings import comes_with_features, corpus_features, save_array
 
     chosen = {"backbone": backbone, "size": size, "mirror": mirror, "crop": not whole, "crops": crops}
-    chosen |= {"grid": grid, "stage": stage, "projected": projected}
+    chosen |= {"grid": grid, "stage": stage, "projected": projected, "views": views}
     settings = check(FeatureSettings, chosen, "features")
+    if out is not None and views > 1:
+        raise UserError("--out writes one vector per picture; leave out --views, or --out")
     loaded = catalogue.load(corpus, data=data, split=split)
     started = time.monotonic()
     vectors, usable = corpus_features(loaded, settings, strict=strict)
@@ -56,7 +62,7 @@ def features(
         "corpus": loaded.name,
         "backbone": made_by,
         "pictures": int(usable.sum()),
-        "dimensions": int(vectors.shape[1]),
+        "dimensions": int(vectors.shape[-1]),
         "skipped": skipped,
         "seconds": round(time.monotonic() - started, 1),
     }
