@@ -45,21 +45,21 @@ def assert_goes_on_exactly(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     after: int = 1,
-    before: Path | None = None,
+    start: Path | None = None,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> Run:
     """Trained in one go and with a power cut after so many checkpoints, it ends in the same weights by the same way.
 
-    Checkpoints come every 15 steps and at validations; `before` is the run that it starts from. Returns the run that
+    Checkpoints come every 15 steps and at validations; `start` is the run that it starts from. Returns the run that
     was cut.
     """
     monkeypatch.setattr(loop, "LOG_EVERY", 15)
-    whole = train(recipe, dataset, folder / "whole", device="cpu", before=before)
+    whole = train(recipe, dataset, folder / "whole", device="cpu", start=start)
     with power_cut(monkeypatch, after):
-        train(recipe, dataset, folder / "cut", device="cpu", checkpoint_seconds=0, before=before)
+        train(recipe, dataset, folder / "cut", device="cpu", checkpoint_seconds=0, start=start)
     torch.manual_seed(999)  # what happened to the random state meanwhile must not matter
     meanwhile()
-    resumed = train(recipe, dataset, folder / "cut", resume=True, device="cpu", before=before)
+    resumed = train(recipe, dataset, folder / "cut", resume=True, device="cpu", start=start)
     assert same_weights(whole, resumed)
     assert read_metrics(whole.metrics_file) == read_metrics(resumed.metrics_file)
     assert not resumed.checkpoint_file.exists()

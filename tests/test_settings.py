@@ -4,6 +4,7 @@ import pytest
 
 from groundling import systems
 from groundling.errors import UserError
+from groundling.objectives import MaxOfHinges
 from groundling.settings import Recipe, check, override, read_yaml
 
 GOOD = {"corpus": {"name": "emoji"}}
@@ -14,7 +15,8 @@ def test_defaults_are_the_published_ones() -> None:
     assert (training.batch_size, training.learning_rate, training.clip) == (128, 2e-4, 2.0)
     assert (training.validate_every, training.patience) == (500, 10)
     lessons = systems.make({"name": "lessons"}).settings
-    assert (lessons.margin, lessons.caption_pairs, lessons.dimensions, lessons.word_dimensions) == (0.2, 0.5, 1024, 300)
+    assert lessons.objective == MaxOfHinges(margin=0.2)
+    assert (lessons.caption_pairs, lessons.dimensions, lessons.word_dimensions) == (0.5, 1024, 300)
 
 
 @pytest.mark.parametrize(
@@ -44,8 +46,8 @@ def test_a_wrong_setting_is_one_sentence_that_names_it(values: dict[str, object]
 def test_a_wrong_system_or_its_setting_is_named() -> None:
     with pytest.raises(UserError, match=r'"lesons" \(did you mean "lessons"'):
         systems.make({"name": "lesons"})
-    with pytest.raises(UserError, match=r'unknown setting "marginn" \(did you mean "margin"'):
-        systems.make({"name": "vse", "marginn": 1})
+    with pytest.raises(UserError, match=r'unknown setting "similarty" \(did you mean "similarity"'):
+        systems.make({"name": "vse", "similarty": 1})
 
 
 def test_assignments_reach_into_groups_and_leave_the_original() -> None:

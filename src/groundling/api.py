@@ -22,9 +22,9 @@ from groundling.files import write_text
 from groundling.report.run_report import write_report
 from groundling.run import Run
 from groundling.settings import Recipe
-from groundling.training.before import train_before, train_teachers
 from groundling.training.defaults import resolve
 from groundling.training.loop import train as run_training
+from groundling.training.starts import train_start, train_teachers
 from groundling.training.teaching import Lesson
 from groundling.training.teaching import teach as run_lesson
 
@@ -93,9 +93,9 @@ def train_recipe(
     (warn or _warn)(dataset.skipped)
     if dataset.text_only is not None:
         tell([str(dataset.text_only)])
-    before = train_before(recipe, folder, data, device)
+    start = train_start(recipe, folder, data, device)
     teachers = train_teachers(recipe, folder, data, device)
-    return run_training(recipe, dataset, folder, resume=resume, device=device, before=before, teachers=teachers)
+    return run_training(recipe, dataset, folder, resume=resume, device=device, start=start, teachers=teachers)
 
 
 def tell(sentences: Iterable[str]) -> None:

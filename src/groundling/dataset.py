@@ -128,9 +128,8 @@ def load_corpus(settings: CorpusSettings, data: Path | None = None) -> Corpus:
     """The corpus that settings name, with captions that come from other corpora in their place."""
     names = [name for value in settings.captions_from.values() for name in _listed(value)]
     names = list(dict.fromkeys([settings.name, *names, *_listed(settings.test_on)]))
-    named = {
-        name: catalogue.load(name, data=data, split=settings.split if name == settings.name else None) for name in names
-    }
+    ways = {settings.name: settings.split_by}
+    named = {name: catalogue.load(name, data=data, split=ways.get(name)) for name in names}
     corpus = named[settings.name]
     for language, sources in settings.captions_from.items():
         corpus = conditions.captions_from(corpus, language, [named[name] for name in _listed(sources)])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from groundling.errors import UserError
 from groundling.files import read_json, write_json
-from groundling.settings import Recipe, check
+from groundling.settings import Recipe, as_saved, check
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ class Run:
         return {code: float(share) for code, share in found.items() if isinstance(share, int | float)}
 
     def recipe(self) -> Recipe:
-        return check(Recipe, read_json(self.recipe_file), str(self.recipe_file))
+        with as_saved():
+            return check(Recipe, read_json(self.recipe_file), str(self.recipe_file))
 
     def save_recipe(self, recipe: Recipe) -> None:
         write_json(self.recipe_file, recipe.model_dump())

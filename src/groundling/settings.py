@@ -1,31 +1,78 @@
-"""Settings as data: what a recipe may say. A wrong key is an error that names the key and the nearest one."""
+"""Settings as data: what a recipe may say. A wrong key is an error that names the key and the nearest one.
 
-import functools
+A setting that was called otherwise in former times is still read by its old name (`Settings.former`); one line on
+standard error then says the new one. Recipes that runs were saved with are read without a word (`as_saved`).
+"""
+
 import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, ValidationError, model_validator
 
 from groundling.errors import UserError, did_you_mean
 
+_told: set[str] = set()
+_saved: ContextVar[bool] = ContextVar("saved", default=False)
 
-@functools.cache
-def notice(sentence: str) -> None:
-    """One line on standard error, once, where a recipe calls something by an old name."""
-    print(f"groundling: {sentence}", file=sys.stderr)
+
+def notice(old: str, new: str) -> None:
+    """Say, once in a process, what a setting is called now."""
+    if old not in _told and not _saved.get():
+        _told.add(old)
+        print(f"groundling: {old} is called {new} now; the old name is still read", file=sys.stderr)
+
+
+@contextmanager
+def as_saved() -> Iterator[None]:
+    """Former names are read without a notice: nobody is going to change the recipe of a finished run."""
+    before = _saved.set(True)
+    try:
+        yield
+    finally:
+        _saved.reset(before)
 
 
 class Settings(BaseModel):
-    """Base of all settings: unknown keys are refused, values cannot change after they were checked."""
+    """Base of all settings: unknown keys are refused, values cannot change after they were checked.
+
+    Class attributes:
+        group: where these settings stand in a recipe, for notices.
+        former: what settings were once called → what they are called now.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    group: ClassVar[str] = ""
+    former: ClassVar[Mapping[str, str]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_former_names(cls, values: Any) -> Any:
+        return cls.renamed(values)
+
+    @classmethod
+    def renamed(cls, values: Any) -> Any:
+        """The same values by the names that settings have now."""
+        if not isinstance(values, dict) or not any(old in values for old in cls.former):
+            return values
+        for old, new in cls.former.items():
+            if old in values:
+                if new in values:
+                    raise ValueError(f"{old} is what {new} was once called; leave one of them out")
+                notice(f"{cls.group}.{old}".lstrip("."), f"{cls.group}.{new}".lstrip("."))
+        return {cls.former.get(key, key): value for key, value in values.items()}
 
 
 class CorpusSettings(Settings):
+    group = "corpus"
+    former = {"split": "split_by"}
+
     name: str = Field(description="a corpus by name (`groundling corpus list`), a corpus folder, or a captions table")
-    split: str | None = Field(None, description="how the emoji corpus is split: concept or artist")
+    split_by: str | None = Field(None, description="how the emoji corpus is split: concept or artist")
     languages: list[str] | None = Field(None, min_length=1, description="train and test on these; all when left out")
     captions_from: dict[str, str | list[str]] = Field(
         {}, description="language → the corpus, or several, that its captions come from instead of this one"
@@ -94,6 +141,9 @@ class TextSettings(Settings):
 
 
 class TrainingSettings(Settings):
+    group = "training"
+    former = {"score": "validation_language", "measure": "validation_metric"}
+
     batch_size: int = Field(128, ge=2)
     length_pool: PositiveInt = Field(
         64, description="batches sorted together by caption length; 1 leaves captions of all lengths in a batch"
@@ -115,11 +165,13 @@ class TrainingSettings(Settings):
     )
     patience: PositiveInt = Field(10, description="validations without a better score before training stops")
     maximum_steps: PositiveInt = 100_000
-    score: str = Field("all", description="what validation looks at: all languages together, or one by its code")
-    measure: Literal["usual", "loss"] = Field(
+    validation_language: str = Field(
+        "all", description="what validation looks at: all languages together, or one by its code"
+    )
+    validation_metric: Literal["usual", "loss"] = Field(
         "usual",
-        description="by what validation compares: usual: rsum of pictures and captions, accuracy of verdicts; loss: "
-        "the loss of verdicts, which with patience 1 stops training when it first rises",
+        description="by what validation compares: usual: rsum of pictures and captions, accuracy of judged statements; "
+        "loss: the loss of statements, which with patience 1 stops training when it first rises",
     )
     precision: Literal["auto", "bf16", "float32"] = Field("auto", description="auto: bf16 where the device has it")
     seed: int = Field(0, ge=0)
@@ -137,6 +189,8 @@ class EvaluationSettings(Settings):
 class Recipe(Settings):
     """One experiment: corpus + features + text + system + training."""
 
+    former = {"before": "start"}
+
     title: str = ""
     name: str = Field("run", pattern=r"^[\w.+-]+$")
     corpus: CorpusSettings
@@ -145,12 +199,11 @@ class Recipe(Settings):
     system: dict[str, Any] = Field({"name": "lessons"}, description="name of the system and its own settings")
     training: TrainingSettings = TrainingSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
-    before: "Recipe | str | None" = Field(
+    start: "Recipe | str | None" = Field(
         None,
         description="the training that this one starts from: the folder of its run, or what differs from this recipe "
         "in it (it is then trained first)",
     )
-
     teachers: "list[Recipe | str]" = Field(
         [],
         description="trainings whose models teach this one what they find similar: folders of runs, or what differs "
@@ -159,25 +212,29 @@ class Recipe(Settings):
 
     @model_validator(mode="before")
     @classmethod
-    def _complete_teachers(cls, values: Any) -> Any:
-        """A teacher, too, says only what is different there."""
-        if not isinstance(values, dict) or not isinstance(values.get("teachers"), list):
-            return values
-        own = {key: value for key, value in values.items() if key not in ("title", "name", "before", "teachers")}
-        described = [merged(own, teacher) if isinstance(teacher, dict) else teacher for teacher in values["teachers"]]
-        return {**values, "teachers": described}
-
-    @model_validator(mode="before")
-    @classmethod
     def _complete(cls, values: Any) -> Any:
-        """`before` says only what is different there; another system has none of this one's settings."""
-        if not isinstance(values, dict) or not isinstance(values.get("before"), dict):
+        """What a training starts from, and its teachers, say only what is different there."""
+        values = cls.renamed(values)
+        if not isinstance(values, dict):
             return values
-        own = {key: value for key, value in values.items() if key not in ("title", "name", "before", "teachers")}
-        before, system = values["before"], values["before"].get("system")
-        if isinstance(system, dict) and system.get("name", _name(own)) != _name(own):
-            own["system"] = {}
-        return {**values, "before": merged(own, before)}
+        own = {key: value for key, value in values.items() if key not in ("title", "name", "start", "teachers")}
+        done = dict(values)
+        if isinstance(values.get("start"), dict):
+            done["start"] = _described(own, cls.renamed(values["start"]))
+        if isinstance(values.get("teachers"), list):
+            done["teachers"] = [
+                _described(own, cls.renamed(teacher)) if isinstance(teacher, dict) else teacher
+                for teacher in values["teachers"]
+            ]
+        return done
+
+
+def _described(own: dict[str, Any], different: dict[str, Any]) -> Any:
+    """Another recipe by what is different in it; another system has none of this one's settings."""
+    system = different.get("system")
+    if isinstance(system, dict) and system.get("name", _name(own)) != _name(own):
+        own = {**own, "system": {}}
+    return merged(own, different)
 
 
 def _name(values: dict[str, Any]) -> Any:
@@ -231,10 +288,11 @@ def override(values: dict[str, Any], assignments: list[str]) -> dict[str, Any]:
     """Recipe values with `--set training.seed=3`-like assignments applied; the value is read as YAML."""
     if not assignments:
         return values
+    values = Recipe.renamed(values)
     changed = {key: dict(value) if isinstance(value, dict) else value for key, value in values.items()}
     for text in assignments:
         key, value = assignment(text)
-        *groups, last = key.split(".")
+        *groups, last = current_key(key).split(".")
         place = changed
         for group in groups:
             inner = place.get(group)
@@ -244,6 +302,14 @@ def override(values: dict[str, Any], assignments: list[str]) -> dict[str, Any]:
             place = place[group]
         place[last] = value
     return changed
+
+
+def current_key(key: str) -> str:
+    """The key of a recipe, such as "start.training.seed", with the name that its group has now."""
+    group, dot, rest = key.partition(".")
+    if group in Recipe.former:
+        notice(group, Recipe.former[group])
+    return f"{Recipe.former.get(group, group)}{dot}{rest}"
 
 
 def assignment(text: str) -> tuple[str, Any]:

@@ -45,9 +45,9 @@ def test_recipes_that_come_with_it_are_valid(name: str) -> None:
 
 
 def test_what_stands_on_the_command_line_changes_the_recipe() -> None:
-    recipe = recipes_command.resolve("emoji/demo", "mine", "vse", ["training.seed=4", "system.margin=0.3"])
+    recipe = recipes_command.resolve("emoji/demo", "mine", "vse", ["training.seed=4", "system.objective.margin=0.3"])
     assert recipe.corpus.name == "mine"
-    assert recipe.system == {"name": "vse", "margin": 0.3}
+    assert recipe.system == {"name": "vse", "objective": {"margin": 0.3}}
     assert recipe.training.seed == 4
     assert recipe.training.batch_size == 1024  # of the demo
     assert recipe.features.size == 128

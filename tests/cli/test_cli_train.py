@@ -20,8 +20,8 @@ def test_a_device_that_cannot_compute_is_named(device: str, train_world: list[st
 def test_a_wrong_setting_of_the_system_is_named_before_the_run_is_begun(
     train_world: list[str], own_ground: Path
 ) -> None:
-    said = call(*train_world, "--set", "system.marginn=1", "--out", "run")
-    assert_one_sentence(said, 'system lessons: unknown setting "marginn" (did you mean "margin"?)')
+    said = call(*train_world, "--set", "system.dimensionss=1", "--out", "run")
+    assert_one_sentence(said, 'system lessons: unknown setting "dimensionss" (did you mean "dimensions"?)')
     said = call(*train_world, "--system", "lesson", "--out", "run")
     assert_one_sentence(said, 'no system is called "lesson" (did you mean "lessons"?)')
     assert not (own_ground / "run").exists()

@@ -6,7 +6,7 @@ from torch.nn.functional import normalize
 
 from groundling.corpus.entailment import LABELS
 from groundling.encoders.entailment import CLASSES, EntailmentHead
-from groundling.objectives.verdict import verdict_loss
+from groundling.objectives.entailment import entailment_loss
 
 
 def filled(dimensions: int, hidden: int = 5) -> EntailmentHead:
@@ -78,7 +78,7 @@ def test_evaluation_switches_all_dropout_off_and_looks_at_no_other_row() -> None
 def test_gradients_reach_both_vectors() -> None:
     head = filled(3).eval()
     sentences, pictures = (torch.randn(4, 3, requires_grad=True) for _ in range(2))
-    loss = verdict_loss(head(sentences, pictures), torch.tensor([0, 1, 2, 1]))
+    loss = entailment_loss(head(sentences, pictures), torch.tensor([0, 1, 2, 1]))
     loss.backward()
     assert sentences.grad is not None and sentences.grad.abs().sum() > 0
     assert pictures.grad is not None and pictures.grad.abs().sum() > 0
@@ -87,4 +87,4 @@ def test_gradients_reach_both_vectors() -> None:
 def test_the_loss_by_hand() -> None:
     logits = torch.tensor([[0.0, 0.0, 0.0], [2.0, 0.0, 0.0]])
     expected = (torch.tensor(3.0).log() - torch.tensor(1 / (torch.e**2 + 2)).log()) / 2
-    assert torch.allclose(verdict_loss(logits, torch.tensor([1, 2])), expected)
+    assert torch.allclose(entailment_loss(logits, torch.tensor([1, 2])), expected)

@@ -43,8 +43,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 LAST_ROWS: dict[str, tuple[dict[str, Any], str]] = {
     "unknown system": ({"system.name": "bagg"}, 'no system is called "bagg" (did you mean "bag"?)'),
-    "unknown setting of a system": ({"system.margn": 1}, 'unknown setting "margn" (did you mean "margin"?)'),
-    "bad value of a system": ({"system.margin": -1}, "system bag: margin"),
+    "unknown setting of a system": ({"system.dropuot": 1}, 'unknown setting "dropuot" (did you mean "dropout"?)'),
+    "bad value of a system": ({"system.objective.temperature": -1}, "objective contrastive: temperature"),
     "missing language": ({"corpus.languages": ["en", "fr"]}, 'has no captions in "fr"'),
     "missing corpus": ({"corpus.name": "nowhere"}, 'no corpus, file or folder named "nowhere"'),
     "missing features": ({"features.array": "nowhere.npy"}, "nowhere.npy: no such file"),
@@ -63,13 +63,13 @@ LAST_ROWS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "tests of other splits": ({"corpus.test_on": "FILES/other-splits"}, "is in train of world but in test of rolled"),
     "tested nowhere": ({"corpus.test_on": "nowhere"}, 'named "nowhere"'),
-    "a split of its own": ({"corpus.split": "artist"}, "comes with its own splits"),
+    "a split of its own": ({"corpus.split_by": "artist"}, "comes with its own splits"),
     "nothing to train on": ({"corpus.name": "FILES/no-train"}, "has no training captions"),
     "nothing to validate on": ({"corpus.name": "FILES/no-dev"}, "has no dev captions"),
     "nothing to test on": ({"corpus.name": "FILES/no-test"}, 'no captions in split "test"'),
     "a language without dev captions": ({"corpus.name": "FILES/no-german-dev"}, "no dev captions in de"),
     "a language without test captions": ({"corpus.name": "FILES/no-german-test"}, "no test captions in de"),
-    "a score that is no language": ({"training.score": "fr"}, "training.score"),
+    "validation in no language": ({"training.validation_language": "fr"}, "training.validation_language"),
     "folds that do not fit": ({"evaluation.folds": 7}, "25 pictures cannot be divided into 7 equal folds"),
     "pairs without pictures in common": (
         {"corpus.train_on": "disjoint", "system.caption_pairs": 0.5},

@@ -25,7 +25,7 @@ ROWS = [
     {
         "name": "blind",
         "set": {
-            "before": None,
+            "start": None,
             "corpus.languages": ["en"],
             "system": {**JUDGE, "sees_pictures": False},
             "training": SHORT,
@@ -50,7 +50,7 @@ def entailment_table(**changes: Any) -> TableSettings:
             "text": {"minimum_count": 1},
             "system": {"name": "clseave", "student": "encoder"},
             "training": {**SHORT, "precision": "float32"},
-            "before": {"corpus": {"languages": ["en"]}, "system": JUDGE, "training": LONG},
+            "start": {"corpus": {"languages": ["en"]}, "system": JUDGE, "training": LONG},
         },
         "rows": ROWS,
         "claims": [
@@ -68,14 +68,14 @@ def test_a_judge_its_students_and_one_that_is_blind(tmp_path: Path, trained: lis
     assert sorted(names) == sorted(
         name
         for seed in (0, 1)
-        for name in (f"before-clip_ve-en-seed{seed}", f"clip_ve-en-seed{seed}", *[f"clseave-en+de-seed{seed}"] * 2)
+        for name in (f"start-clip_ve-en-seed{seed}", f"clip_ve-en-seed{seed}", *[f"clseave-en+de-seed{seed}"] * 2)
     )
     found = summarise(table, results)
     blind, taught, words = (row.columns for row in found.rows)
     judges = [
         read_json(folder / "evaluation.json")["languages"]["en"]["accuracy"]
         for folder in trained
-        if folder.name.startswith("before")
+        if folder.name.startswith("start")
     ]
     assert taught["en accuracy"].values == pytest.approx(judges)
     assert words["en accuracy"].values == pytest.approx(judges)

@@ -91,9 +91,9 @@ def test_a_taught_model_has_a_reader_for_each_of_its_languages(tmp_path: Path) -
     train(teacher, world.under(teacher.corpus), tmp_path / "teacher", device="cpu")
     student = {"name": "clseave", "student": "characters", "layers": [12]}
     taught = make_recipe(training=few, **given).model_copy(
-        update={"system": student, "before": str(tmp_path / "teacher")}
+        update={"system": student, "start": str(tmp_path / "teacher")}
     )
-    train(taught, world, tmp_path / "run", device="cpu", before=tmp_path / "teacher")
+    train(taught, world, tmp_path / "run", device="cpu", start=tmp_path / "teacher")
     manifest = export_run(tmp_path / "run", tmp_path / "exported")
     assert [reader.languages for reader in manifest.readers] == [[], ["de"]]
     model, exported = TrainedModel.load(tmp_path / "run", "cpu"), OnnxModel.load(tmp_path / "exported")

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from groundling.objectives import language_guess, pull, reversed_gradient, strength
+from groundling.objectives.adversary import language_guess, reversed_gradient, strength
+from groundling.objectives.pull import pull
 
 
 @pytest.mark.parametrize(("step", "expected"), [(0, 0.0), (100, 0.462117), (500, 0.986614), (1000, 0.999909)])

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from groundling.objectives import neighbourhood
+from groundling.objectives.neighbourhood import neighbourhood
 
 
 def slow(captions: Tensor, real: Tensor, pictures: int, margin: float, most: int, distance: str) -> tuple[float, float]:

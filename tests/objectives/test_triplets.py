@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from groundling.objectives import distances, worst_triplets
+from groundling.objectives.triplets import distances, worst_triplets
 
 
 def slow(apart: Tensor, right: Tensor, wrong: Tensor, margin: float, most: int) -> float:

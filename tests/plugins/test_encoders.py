@@ -50,8 +50,8 @@ def taught(run: Path) -> Path:
     """The same after it was taught German by itself: teacher and student are encoders from outside."""
     student = {"name": "clseave", "student": {"name": "own_mean", "word_dimensions": 12}}
     recipe = recipe_of(student, training={"maximum_steps": 200, "validate_every": 50, "learning_rate": 1e-2})
-    recipe = recipe.model_copy(update={"before": str(run)})
-    train(recipe, WORLD, run.parent / "taught", device="cpu", before=run)
+    recipe = recipe.model_copy(update={"start": str(run)})
+    train(recipe, WORLD, run.parent / "taught", device="cpu", start=run)
     return run.parent / "taught"
 
 
@@ -88,8 +88,8 @@ def test_statements_are_judged_with_them_and_a_run_goes_on_from_another(tmp_path
     model = TrainedModel.load(tmp_path / "first", "cpu")
     assert model.judges
     fewer = world.under(first.corpus.model_copy(update={"languages": ["en"]}))  # other words: rows go by their names
-    second = judging_recipe(FEW, **OWN).model_copy(update={"before": str(tmp_path / "first")})
-    train(second, fewer, tmp_path / "second", device="cpu", before=tmp_path / "first")
+    second = judging_recipe(FEW, **OWN).model_copy(update={"start": str(tmp_path / "first")})
+    train(second, fewer, tmp_path / "second", device="cpu", start=tmp_path / "first")
     old, new = model.encoders.text, TrainedModel.load(tmp_path / "second", "cpu").encoders.text
     rows = new.tokeniser.row_names()
     assert 0 < len(rows) < len(old.tokeniser.row_names())
@@ -109,7 +109,7 @@ def test_a_teacher_and_a_student_from_outside(run: Path, taught: Path) -> None:
 @pytest.mark.parametrize("student", ["encoder", "characters"])
 def test_students_of_ours_learn_from_it(student: str, run: Path, tmp_path: Path) -> None:
     recipe = recipe_of({"name": "clseave", "student": student, "layers": [12]}, training=FEW)
-    train(recipe.model_copy(update={"before": str(run)}), WORLD, tmp_path / "run", device="cpu", before=run)
+    train(recipe.model_copy(update={"start": str(run)}), WORLD, tmp_path / "run", device="cpu", start=run)
     assert TrainedModel.load(tmp_path / "run", "cpu").encode_text(["hund"], "de").shape == (1, 16)
 
 
@@ -134,9 +134,9 @@ def test_it_says_what_it_knows_of_an_unseen_language(run: Path) -> None:
 
 
 def test_word_by_word_needs_vectors_of_words(run: Path, tmp_path: Path) -> None:
-    recipe = recipe_of({"name": "clteave"}, training=FEW).model_copy(update={"before": str(run)})
+    recipe = recipe_of({"name": "clteave"}, training=FEW).model_copy(update={"start": str(run)})
     with pytest.raises(UserError, match=r"needs a teacher that has a vector for each word.*MeanEncoder is not"):
-        train(recipe, WORLD, tmp_path / "run", device="cpu", before=run)
+        train(recipe, WORLD, tmp_path / "run", device="cpu", start=run)
 
 
 def test_wrong_names_and_settings_are_told() -> None:

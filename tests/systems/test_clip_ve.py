@@ -171,7 +171,13 @@ def test_the_best_and_not_the_last_weights_are_kept(world: Dataset, tmp_path: Pa
 
 
 def test_it_can_stop_when_the_loss_first_rises(world: Dataset, tmp_path: Path) -> None:
-    settings = {"maximum_steps": 1000, "validate_every": 10, "patience": 1, "measure": "loss", "learning_rate": 3e-2}
+    settings = {
+        "maximum_steps": 1000,
+        "validate_every": 10,
+        "patience": 1,
+        "validation_metric": "loss",
+        "learning_rate": 3e-2,
+    }
     run = train(judging_recipe(settings), world, tmp_path / "run", device="cpu")
     losses = [row["validation_loss"] for row in read_metrics(run.metrics_file) if "validation_loss" in row]
     assert losses[-1] >= losses[-2]
@@ -207,8 +213,8 @@ def test_encoders_of_retrieval_are_taken_over_word_by_word(
         assert "x" in world.corpus.texts
     before = train(retrieval, world, tmp_path / "before", device="cpu")
     recipe = judging_recipe({"maximum_steps": 1, "learning_rate": 1e-12}, train_picture=False, **own)
-    recipe = recipe.model_copy(update={"before": str(before.folder)})
-    run = train(recipe, world, tmp_path / "run", device="cpu", before=before.folder)
+    recipe = recipe.model_copy(update={"start": str(before.folder)})
+    run = train(recipe, world, tmp_path / "run", device="cpu", start=before.folder)
     old, new = Model.load(before.folder, "cpu"), Model.load(run.folder, "cpu")
     assert old.tokeniser.size != new.tokeniser.size
     if earlier["name"] == "vse":
@@ -219,12 +225,12 @@ def test_encoders_of_retrieval_are_taken_over_word_by_word(
 
 def test_a_run_before_of_another_kind_is_refused(world: Dataset, tmp_path: Path) -> None:
     before = train(make_recipe(training={"maximum_steps": 2}), world, tmp_path / "before", device="cpu")
-    recipe = judging_recipe(text="characters", dimensions=24).model_copy(update={"before": str(before.folder)})
-    with pytest.raises(UserError, match="before: the text encoder of this lessons run is of another kind or size"):
-        train(recipe, world, tmp_path / "run", device="cpu", before=before.folder)
+    recipe = judging_recipe(text="characters", dimensions=24).model_copy(update={"start": str(before.folder)})
+    with pytest.raises(UserError, match="start: the text encoder of this lessons run is of another kind or size"):
+        train(recipe, world, tmp_path / "run", device="cpu", start=before.folder)
     recipe = judging_recipe(dimensions=24, word_dimensions=12, pooling="last", picture="cells", cells=3)
-    with pytest.raises(UserError, match="before: the picture encoder of this lessons run"):
-        train(recipe, world, tmp_path / "run", device="cpu", before=before.folder)
+    with pytest.raises(UserError, match="start: the picture encoder of this lessons run"):
+        train(recipe, world, tmp_path / "run", device="cpu", start=before.folder)
 
 
 def test_features_that_do_not_fit_the_picture_encoder_are_told() -> None:
@@ -248,8 +254,8 @@ def test_a_corpus_without_statements_and_a_model_without_a_head(tmp_path: Path) 
     assert not model.judges
     with pytest.raises(UserError, match=r"system lessons cannot tell .*: clip_ve"):
         model.judge(["dog"], ["dog.png"], "en")
-    settings = make_recipe(training={"measure": "loss"})
-    with pytest.raises(UserError, match=r"training\.measure: loss is for systems that judge"):
+    settings = make_recipe(training={"validation_metric": "loss"})
+    with pytest.raises(UserError, match=r"training\.validation_metric: loss is for systems that judge"):
         train(settings, plain, tmp_path / "third", device="cpu")
 
 

@@ -63,12 +63,12 @@ def student_recipe(teacher: Path, student: str, steps: int = 150, **system: Any)
     own = {"name": "clseave", "student": student, "layers": [32], "hidden": 32, **system}
     training = {"maximum_steps": steps, "validate_every": min(50, steps), "warm_up": 0.1, "optimiser": "adamw"}
     recipe = make_recipe(training={**training, "learning_rate": 1e-2})
-    return recipe.model_copy(update={"system": own, "before": str(teacher)})
+    return recipe.model_copy(update={"system": own, "start": str(teacher)})
 
 
 def learned(teacher: Path, student: str, world: Dataset, into: Path, **options: Any) -> Model:
     recipe = student_recipe(teacher, student, **options)
-    train(recipe, world, into, device="cpu", before=teacher)
+    train(recipe, world, into, device="cpu", start=teacher)
     return Model.load(into, "cpu")
 
 
@@ -197,7 +197,7 @@ def test_taught_twice_with_other_encoders_each_time(teachers: dict[str, Path], w
         world.features,
     )
     recipe = student_recipe(tmp_path / "once", "characters")
-    train(recipe, other, tmp_path / "twice", device="cpu", before=tmp_path / "once")
+    train(recipe, other, tmp_path / "twice", device="cpu", start=tmp_path / "once")
     twice = Model.load(tmp_path / "twice", "cpu")
     for code in ("en", "de"):
         said = world.corpus.only([code]).texts
@@ -229,7 +229,7 @@ def test_a_stopped_lesson_goes_on_exactly(
 ) -> None:
     monkeypatch.setattr(loop, "LOG_EVERY", 10)
     recipe, before = student_recipe(teachers["vse"], "characters", steps=60), teachers["vse"]
-    train(recipe, world, tmp_path / "whole", device="cpu", before=before)
+    train(recipe, world, tmp_path / "whole", device="cpu", start=before)
     save = checkpoint.save
 
     def save_then_stop(*arguments: Any) -> None:
@@ -239,8 +239,8 @@ def test_a_stopped_lesson_goes_on_exactly(
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "save", save_then_stop)
         with pytest.raises(KeyboardInterrupt):
-            train(recipe, world, tmp_path / "cut", device="cpu", before=before, checkpoint_seconds=0)
-    train(recipe, world, tmp_path / "cut", resume=True, device="cpu", before=before)
+            train(recipe, world, tmp_path / "cut", device="cpu", start=before, checkpoint_seconds=0)
+    train(recipe, world, tmp_path / "cut", resume=True, device="cpu", start=before)
     one, other = (load_file(Run(tmp_path / name).weights_file) for name in ("whole", "cut"))
     assert all(torch.equal(one[name], other[name]) for name in one)
 
@@ -272,7 +272,7 @@ def test_known_captions_may_be_outside_of_the_languages_that_are_trained(
     recipe = student_recipe(teachers["vse"], "words")
     german = recipe.model_copy(update={"corpus": recipe.corpus.model_copy(update={"languages": ["de"]})})
     dataset = world.under(german.corpus)
-    train(german, dataset, tmp_path / "run", device="cpu", before=teachers["vse"])
+    train(german, dataset, tmp_path / "run", device="cpu", start=teachers["vse"])
     result = evaluate_retrieval(Model.load(tmp_path / "run", "cpu"), dataset).result.to_json()
     assert list(result["languages"]) == ["de"]
     assert result["languages"]["de"]["mR"] > 80

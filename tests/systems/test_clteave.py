@@ -88,11 +88,11 @@ def student_recipe(teacher: Path, student: str = "encoder", steps: int = 200, **
     own = {"name": "clteave", "student": student, "layers": [32], "dropout": 0.0, **system}
     training = {"maximum_steps": steps, "validate_every": min(50, steps), "optimiser": "adamw", "learning_rate": 1e-2}
     recipe = make_recipe(training=training)
-    return recipe.model_copy(update={"system": own, "before": str(teacher)})
+    return recipe.model_copy(update={"system": own, "start": str(teacher)})
 
 
 def learned(teacher: Path, world: Dataset, into: Path, student: str = "encoder", **options: Any) -> Model:
-    train(student_recipe(teacher, student, **options), world, into, device="cpu", before=teacher)
+    train(student_recipe(teacher, student, **options), world, into, device="cpu", start=teacher)
     return Model.load(into, "cpu")
 
 

@@ -20,7 +20,7 @@ from groundling.errors import UserError
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.files import read_json
 from groundling.model import Model
-from groundling.objectives import max_of_hinges, sum_of_hinges
+from groundling.objectives import HardeningHinges, MaxOfHinges, SumOfHinges
 from groundling.systems import Encoders
 from groundling.systems.liwe import LIWESettings
 from groundling.training import train
@@ -59,6 +59,10 @@ CORPUS = corpus_of(
 )
 
 
+def hinges(margin: float, rate: float, pair_rate: float) -> dict[str, Any]:
+    return {"objective": {"margin": margin, "rate": rate}, "pair_objective": {"margin": margin, "rate": pair_rate}}
+
+
 def assembled(values: dict[str, Any]) -> tuple[Loss, Encoders, TrainingData]:
     torch.manual_seed(0)
     made = plan(values, dataset_of(CORPUS))
@@ -74,7 +78,7 @@ def loss_of(loss: Loss, encoders: Encoders, data: TrainingData, kind: str, rows:
 @pytest.mark.parametrize("step", [0, 30])
 @pytest.mark.parametrize("name", VARIANTS)
 def test_the_loss_is_that_of_sides_encoded_one_by_one(name: str, step: int) -> None:
-    own = {**VARIANTS[name], "margin": 0.3, "hard_rate": 0.98, "pair_hard_rate": 0.9}
+    own = {**VARIANTS[name], **hinges(0.3, 0.98, 0.9)}
     loss, encoders, data = assembled(own)
 
     def caption(row: int) -> Tensor:
@@ -84,7 +88,7 @@ def test_the_loss_is_that_of_sides_encoded_one_by_one(name: str, step: int) -> N
     def slow(left: Tensor, right: Tensor, rate: float) -> Tensor:
         k = 1 - rate ** (step + 1)
         scores = left @ right.T
-        return (1 - k) * sum_of_hinges(scores, 0.3) + k * max_of_hinges(scores, 0.3)
+        return (1 - k) * SumOfHinges(margin=0.3)(scores) + k * MaxOfHinges(margin=0.3)(scores)
 
     # English captions 0, 2, 4 with their pictures; the German ones are 1, 3, 5.
     english = torch.stack([caption(row) for row in (0, 2, 4)])
@@ -102,26 +106,22 @@ def test_the_loss_is_that_of_sides_encoded_one_by_one(name: str, step: int) -> N
         assert torch.allclose(loss_of(loss, encoders, data, kind, rows, step), expected, atol=1e-5), kind
 
 
-def test_pairs_that_match_in_truth_can_be_spared() -> None:
-    plain, encoders, data = assembled({**LIWE, "margin": 3.0, "hard_rate": 0.0, "pair_hard_rate": 0.0})
-    own = {**LIWE, "margin": 3.0, "hard_rate": 0.0, "pair_hard_rate": 0.0}
-    sparing = assembled({**own, "spare_positives": True})[0]
+def test_pairs_that_match_in_truth_can_be_masked() -> None:
+    own = {**LIWE, **hinges(3.0, 0.0, 0.0)}
+    plain, encoders, data = assembled(own)
+    masking = assembled({**own, "mask_false_negatives": True})[0]
     alone, twice = [[0], [0]], [[0, 0], [0, 0]]  # a caption with its picture; the same one once more
     assert loss_of(plain, encoders, data, "picture", twice, 0) > 1
-    assert (
-        loss_of(sparing, encoders, data, "picture", twice, 0)
-        == loss_of(sparing, encoders, data, "picture", alone, 0)
-        == 0
-    )
+    for rows in (twice, alone):
+        assert loss_of(masking, encoders, data, "picture", rows, 0) == 0
     pairs, mixed = [[0, 0], [1, 1]], [[0, 2], [1, 3]]  # of one picture; of two
-    assert loss_of(sparing, encoders, data, "caption", pairs, 0) == 0
-    assert (
-        loss_of(sparing, encoders, data, "caption", mixed, 0) == loss_of(plain, encoders, data, "caption", mixed, 0) > 0
-    )
+    assert loss_of(masking, encoders, data, "caption", pairs, 0) == 0
+    expected = loss_of(plain, encoders, data, "caption", mixed, 0)
+    assert loss_of(masking, encoders, data, "caption", mixed, 0) == expected > 0
 
 
 def test_languages_that_take_turns_are_as_old_as_their_own_steps() -> None:
-    own = {**LIWE, "margin": 0.3, "caption_pairs_after": 10}
+    own = {**LIWE, **hinges(0.3, 0.991, 0.91), "caption_pairs_after": 10}
     one_base, encoders, data = assembled(own)
     turns = assembled({**own, "sampling": "lessons"})[0]
     pictures, pairs = [[0, 2, 4], [0, 1, 2]], [[4, 0, 2], [5, 1, 3]]
@@ -164,7 +164,7 @@ def test_the_scores_are_float32_under_autocast() -> None:
         right = encoders.picture(data.features[rows[1]])
     assert left.dtype == right.dtype == torch.float32
     k = 1 - 0.991
-    expected = (1 - k) * sum_of_hinges(left @ right.T) + k * max_of_hinges(left @ right.T)
+    expected = (1 - k) * SumOfHinges()(left @ right.T) + k * MaxOfHinges()(left @ right.T)
     assert torch.allclose(found, expected, atol=1e-5)
 
 
@@ -244,12 +244,13 @@ def test_settings_and_their_mistakes() -> None:
     own = systems.make({"name": "liwe"}).settings
     assert isinstance(own, LIWESettings)
     assert (own.character_dimensions, own.layers, own.longest_word) == (24, [384, 384], 26)
-    assert (own.hard_rate, own.pair_hard_rate, own.margin) == (0.991, 0.91, 0.2)
+    assert own.objective == HardeningHinges(margin=0.2, rate=0.991)
+    assert own.pair_objective == HardeningHinges(margin=0.2, rate=0.91)
     for values, sentence in (
         ({"name": "clmr", "layers": [9]}, 'system clmr: unknown setting "layers"'),
         ({"name": "liwe", "layers": [0]}, "system liwe: layers.0: input should be greater than 0"),
         ({"name": "liwe", "sampling": "even"}, "system liwe: sampling: input should be 'base' or 'lessons'"),
-        ({"name": "liwe", "hard_rate": 2}, "system liwe: hard_rate: input should be less than or equal to 1"),
+        ({"name": "liwe", "objective": {"rate": 2}}, "objective hardening_hinges: rate: input should be less than"),
         ({"name": "liwe", "words": "cnn"}, "system liwe: words: input should be 'layers' or 'chargru'"),
     ):
         with pytest.raises(UserError) as error:

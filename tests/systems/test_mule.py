@@ -19,7 +19,8 @@ from groundling.errors import UserError
 from groundling.evaluation.parameters import count_model
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel
-from groundling.objectives import distances, neighbourhood, worst_triplets
+from groundling.objectives.neighbourhood import neighbourhood
+from groundling.objectives.triplets import distances, worst_triplets
 from groundling.systems import Encoders, System
 from groundling.training import train
 from groundling.words import WordVectors, storage

@@ -20,6 +20,7 @@ from groundling.errors import UserError
 from groundling.evaluation.examples import examples
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model import Model
+from groundling.objectives import SumOfHinges
 from groundling.systems import Encoders, System
 from groundling.training import train
 from groundling.training.metrics import read_metrics
@@ -129,7 +130,7 @@ def test_two_pictures_in_two_languages_worked_by_hand(similarity: str, pivot: fl
     encoders, data = given_data()
     rows = torch.tensor([[0, 1], [0, 1], [2, 3]])
     for name, expected in (("pivot", pivot), ("parallel", parallel)):
-        system = made(name, similarity=similarity, margin=0.3)
+        system = made(name, similarity=similarity, objective={"margin": 0.3})
         assert loss(system, encoders, data, rows).item() == pytest.approx(expected, abs=1e-6)
 
 
@@ -193,7 +194,7 @@ def slow_loss(
 @pytest.mark.parametrize("name", ["pivot", "parallel"])
 @pytest.mark.parametrize("lines", [[0, 1], [0, 1, 2], [0, 1, 2, 3]])
 def test_the_loss_is_that_of_the_slow_twin(name: str, similarity: str, objective: str, lines: list[int]) -> None:
-    system = made(name, similarity=similarity, margin=0.3, objective=objective)
+    system = made(name, similarity=similarity, objective={"name": objective, "margin": 0.3})
     encoders, data = small_data(system)
     rows = ROWS[lines]
     expected = slow_loss(name, similarity, 0.3, encoders, data, rows, hardest=objective == "max_of_hinges")
@@ -204,7 +205,7 @@ def test_the_loss_is_that_of_the_slow_twin(name: str, similarity: str, objective
 @pytest.mark.parametrize("kind", ["picture", "caption"])
 def test_vse_takes_the_similarity_too(kind: str, similarity: str) -> None:
     """As pivot with one language, and as what parallel adds to it."""
-    system = made("vse", similarity=similarity, objective="sum_of_hinges", margin=0.3)
+    system = made("vse", similarity=similarity, objective={"name": "sum_of_hinges", "margin": 0.3})
     encoders, data = small_data(system)
     if kind == "picture":
         rows, expected = ROWS[[1, 0]], slow_loss("pivot", similarity, 0.3, encoders, data, ROWS[[0, 1]])
@@ -219,7 +220,7 @@ def test_vse_takes_the_similarity_too(kind: str, similarity: str) -> None:
 @pytest.mark.parametrize("similarity", ["cosine", "order"])
 @pytest.mark.parametrize("name", ["pivot", "parallel"])
 def test_gradients(name: str, similarity: str) -> None:
-    system = made(name, similarity=similarity, margin=0.3)
+    system = made(name, similarity=similarity, objective={"margin": 0.3})
     encoders, data = given_data()
     draw = torch.Generator().manual_seed(3)
     vectors = [torch.randn(rows, 6, generator=draw, dtype=torch.float64).requires_grad_() for rows in (4, 2)]
@@ -228,7 +229,7 @@ def test_gradients(name: str, similarity: str) -> None:
         said = nn.functional.normalize(captions, dim=1).split(2)
         seen = nn.functional.normalize(pictures, dim=1)
         rows = torch.tensor([[0, 1], [2, 3]])
-        losses = loss_of(system).losses(data, torch.tensor([0, 1]), rows, seen, said)  # type: ignore[attr-defined]
+        losses = loss_of(system).losses(data, torch.tensor([0, 1]), rows, seen, said, torch.zeros(()))  # type: ignore[attr-defined]
         return torch.stack(losses).sum()
 
     assert of_vectors(*vectors) > 0  # or there would be no gradient to check
@@ -241,7 +242,7 @@ def test_gradients(name: str, similarity: str) -> None:
 @pytest.mark.parametrize("similarity", ["cosine", "order"])
 @pytest.mark.parametrize("name", ["pivot", "parallel"])
 def test_neither_the_order_of_a_batch_nor_of_its_languages_nor_padding_matters(name: str, similarity: str) -> None:
-    system = made(name, similarity=similarity, margin=0.3)
+    system = made(name, similarity=similarity, objective={"margin": 0.3})
     encoders, data = small_data(system)
     expected = loss(system, encoders, data, ROWS).item()
     assert loss(system, encoders, data, ROWS[:, [2, 0, 1]]).item() == pytest.approx(expected, abs=1e-5)
@@ -250,17 +251,17 @@ def test_neither_the_order_of_a_batch_nor_of_its_languages_nor_padding_matters(n
     assert loss(system, encoders, data, ROWS, longest=data.ids.shape[1]).item() == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_text_that_is_true_of_two_pictures_can_be_spared() -> None:
+def test_a_text_that_is_true_of_two_pictures_can_be_masked() -> None:
     """English "dog" of picture 0 and French "dog" of picture 2: one text, no wrong pair."""
     rows = ROWS[[0, 2, 3]][:, [0, 2]]
-    plain, sparing = (made("parallel", margin=0.5, spare_positives=spare) for spare in (False, True))
+    plain, masking = (made("parallel", objective={"margin": 0.5}, mask_false_negatives=mask) for mask in (False, True))
     encoders, data = small_data(plain)
     en, fr = (encoders.text(*data.captions(line, data.ids.shape[1])) for line in rows[1:])
     scores = (en @ fr.T).tolist()
     # The pair (row 0: "dog", column 1: "dog") would have cost once in its row and once in its column.
     costs = [max(0.0, 0.5 + scores[0][1] - scores[0][0]), max(0.0, 0.5 + scores[0][1] - scores[1][1])]
     assert min(costs) > 0
-    saved = loss(plain, encoders, data, rows).item() - loss(sparing, encoders, data, rows).item()
+    saved = loss(plain, encoders, data, rows).item() - loss(masking, encoders, data, rows).item()
     assert saved == pytest.approx(sum(costs), abs=1e-5)
 
 
@@ -271,16 +272,16 @@ def test_bf16_does_not_reach_the_scores() -> None:
         found = loss(system, encoders, data, ROWS)
         said = encoders.text(*data.captions(ROWS[1:].flatten(), int(data.lengths[ROWS[1:]].max()))).chunk(3)
         seen = encoders.picture(data.features[ROWS[0]])
-    expected = torch.stack(loss_of(system).losses(data, ROWS[0], ROWS[1:], seen, said)).sum()  # type: ignore[attr-defined]
+    expected = torch.stack(loss_of(system).losses(data, ROWS[0], ROWS[1:], seen, said, torch.zeros(()))).sum()  # type: ignore[attr-defined]
     assert torch.allclose(found, expected, atol=1e-6)
 
 
 def test_margins_and_objectives_unless_told() -> None:
     for name in ("pivot", "parallel"):
-        assert made(name).settings.objective == "sum_of_hinges"  # type: ignore[attr-defined]
+        assert made(name).settings.objective == SumOfHinges()  # type: ignore[attr-defined]
     for name, similarity, margin in (("vse", "cosine", 0.2), ("vse", "order", 0.05), ("parallel", "order", 0.05)):
-        assert made(name, similarity=similarity).settings.margin == margin  # type: ignore[attr-defined]
-    assert made("pivot", similarity="order", margin=0.3).settings.margin == 0.3  # type: ignore[attr-defined]
+        assert made(name, similarity=similarity).settings.objective.margin == margin  # type: ignore[attr-defined]
+    assert made("pivot", similarity="order", objective={"margin": 0.3}).settings.objective.margin == 0.3  # type: ignore[attr-defined]
     with pytest.raises(UserError, match="system pivot: similarity: input should be 'cosine' or 'order'"):
         made("pivot", similarity="asymmetric")
 

@@ -20,9 +20,11 @@ from groundling.encoders.tokenisers.by_language import LanguageTokeniser
 from groundling.evaluation.parameters import count_model
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel
-from groundling.objectives import distances, latent_words, neighbourhood, worst_triplets
+from groundling.objectives import latent_words
 from groundling.objectives.latent_words import LatentSettings, Pretraining, caption_loss, learn_tokens
 from groundling.objectives.masked import completion, masked_words
+from groundling.objectives.neighbourhood import neighbourhood
+from groundling.objectives.triplets import distances, worst_triplets
 from groundling.run import Run
 from groundling.settings import TextSettings
 from groundling.systems import Plan, embedding_network, smalr

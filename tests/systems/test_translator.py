@@ -64,12 +64,12 @@ def recipe(words: Path, language: str, start: str = "scratch", **system: Any) ->
         "dictionary": str(words / "en-de.txt"),
         **system,
     }
-    before = {"system": {"start": "scratch", "freeze": []}, "corpus": {"languages": ["en"]}}
+    source = {"system": {"start": "scratch", "freeze": []}, "corpus": {"languages": ["en"]}}
     return make_recipe(
         corpus={"name": "world", "languages": [language]},
         system=values,
         training={"maximum_steps": 60},
-        before=None if start == "scratch" else before,
+        start=None if start == "scratch" else source,
     )
 
 
@@ -82,10 +82,10 @@ def english(words: Path, world: Dataset, tmp_path_factory: pytest.TempPathFactor
     return folder
 
 
-def begun(chosen: Recipe, world: Dataset, before: Path) -> tuple[Plan, Any, Encoders]:
+def begun(chosen: Recipe, world: Dataset, source: Path) -> tuple[Plan, Any, Encoders]:
     """A training before its first step."""
     torch.manual_seed(chosen.training.seed)
-    start = load_start(before, "cpu") if systems.of(chosen).needs_start else None
+    start = load_start(source, "cpu") if systems.of(chosen).needs_start else None
     plan = planned(chosen, world.under(chosen.corpus).split("train"), start=start)
     return plan, plan.tokeniser, plan.encoders
 
@@ -242,7 +242,7 @@ def test_a_run_needs_no_files_of_vectors_and_no_run_before_it(
     for file in words.iterdir():
         (copied / file.name).write_bytes(file.read_bytes())
     chosen = recipe(copied, "de", "aligned")
-    run = train(chosen, world.under(chosen.corpus), tmp_path / "run", device="cpu", before=english)
+    run = train(chosen, world.under(chosen.corpus), tmp_path / "run", device="cpu", start=english)
     texts = ["hund katze", "hundeboot", "犬", ""]  # known, made of known pieces, of none, and nothing
     first = Model.load(run.folder, "cpu").encode_text(texts, "de")
     for file in copied.iterdir():
@@ -259,7 +259,7 @@ def test_stopped_and_resumed_it_ends_in_the_same_weights(
 ) -> None:
     chosen = recipe(words, "de", "aligned", freeze=["pictures"])
     dataset = world.under(chosen.corpus)
-    resumed = assert_goes_on_exactly(chosen, dataset, tmp_path, monkeypatch, before=english)
+    resumed = assert_goes_on_exactly(chosen, dataset, tmp_path, monkeypatch, start=english)
     assert Run(tmp_path / "whole").recipe() == resumed.recipe() == chosen
 
 
@@ -298,7 +298,7 @@ def test_mistakes_in_data_and_files(words: Path, world: Dataset, english: Path, 
 
 def test_a_run_before_is_there_if_and_only_if_it_is_needed(words: Path) -> None:
     chosen = recipe(words, "de", "encoder")
-    with pytest.raises(UserError, match="system translator starts from an earlier run"):
-        systems.of(chosen.model_copy(update={"before": None}))
-    with pytest.raises(UserError, match="system lessons starts from no earlier run"):
-        systems.of(make_recipe(before="runs/other"))
+    with pytest.raises(UserError, match="system translator starts from another run"):
+        systems.of(chosen.model_copy(update={"start": None}))
+    with pytest.raises(UserError, match="system lessons starts from no other run"):
+        systems.of(make_recipe(start="runs/other"))

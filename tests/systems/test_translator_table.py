@@ -17,11 +17,11 @@ from groundling.errors import UserError
 from groundling.experiments import runner
 from groundling.experiments.results import summarise
 from groundling.experiments.runner import finished_entries, run_entries
-from groundling.experiments.table_entries import before, table_entries
+from groundling.experiments.table_entries import start_of, table_entries
 from groundling.experiments.table_settings import TableSettings
 from groundling.run import Run
 from groundling.settings import Recipe, check
-from groundling.training.before import train_before
+from groundling.training.starts import train_start
 from groundling.words import WordVectors, storage
 
 WORD = 8
@@ -55,7 +55,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "name": "translator",
             "dimensions": 24,
             "word_dimensions": WORD,
-            "spare_positives": True,
+            "mask_false_negatives": True,
             "vectors": {code: str(folder / f"{code}.safetensors") for code in ("en", "de")},
             "dictionary": str(folder / "en-de.txt"),
             "alignment": {"neighbours": 2, "iterations": 2},
@@ -68,7 +68,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
             "maximum_steps": 60,
             "precision": "float32",
         },
-        "before": {
+        "start": {
             "corpus": {"languages": ["en"], "training_pictures": None},
             "system": {"start": "scratch"},
             "training": {"maximum_steps": 100},
@@ -77,7 +77,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 STARTS: dict[str, dict[str, Any]] = {
-    "FS": {"before": None},
+    "FS": {"start": None},
     "T1": {"system.start": "encoder"},
     "T2": {"system.start": "aligned"},
 }
@@ -120,7 +120,7 @@ def test_knowing_the_words_is_better_than_knowing_the_encoder_is_better_than_not
     assert found["T2 15"] > found["T1 15"] + 3 > found["FS 15"] + 6
     # One source for each seed, first of all; its weights are there for whoever comes later, those of cells are not.
     assert len(trained) == 3 * 3 + 3
-    assert all(name.startswith("before-translator-en-seed") for name in trained[:3])
+    assert all(name.startswith("start-translator-en-seed") for name in trained[:3])
     kept = [path.parent.name for path in tmp_path.rglob("best.safetensors")]
     assert sorted(kept) == sorted(trained[:3])
 
@@ -176,10 +176,10 @@ def test_what_cannot_be_is_said_before_anything_is_trained(
     for changes, sentence in (
         ({"system.dictionary": "nowhere.txt"}, "nowhere.txt: no such file"),
         ({"corpus.training_pictures": 101}, "has 100 training pictures, and not 101"),
-        ({"before": None}, "starts from an earlier run here"),
-        ({"before": "nowhere"}, "nowhere: no run here"),
-        ({"before.corpus.languages": ["fr"]}, 'no captions in "fr"'),
-        ({"before.training.batch": 3}, 'unknown setting "before.training.batch"'),
+        ({"start": None}, "starts from another run here"),
+        ({"start": "nowhere"}, "nowhere: no run here"),
+        ({"start.corpus.languages": ["fr"]}, 'no captions in "fr"'),
+        ({"start.training.batch": 3}, 'unknown setting "start.training.batch"'),
     ):
         with pytest.raises(UserError, match=sentence):
             run(changes)
@@ -190,22 +190,22 @@ def test_what_cannot_be_is_said_before_anything_is_trained(
 def test_the_run_before_may_be_named(base: dict[str, Any], tmp_path: Path) -> None:
     """A single training with a run before it, then one that starts from the same run by its name."""
     (described,) = table_entries(make_table(base, seeds=[0], rows=[{"name": "T1", "set": STARTS["T1"]}]))
-    first = train_before(described.recipe, tmp_path / "de", None, "cpu")
-    assert first == tmp_path / "de-before" and Run(first).finished
-    assert train_before(described.recipe, tmp_path / "de", None, "cpu") == first  # not again
-    table = make_table(base, seeds=[0], rows=[{"name": "T1", "set": {**STARTS["T1"], "before": str(first)}}])
+    first = train_start(described.recipe, tmp_path / "de", None, "cpu")
+    assert first == tmp_path / "de-start" and Run(first).finished
+    assert train_start(described.recipe, tmp_path / "de", None, "cpu") == first  # not again
+    table = make_table(base, seeds=[0], rows=[{"name": "T1", "set": {**STARTS["T1"], "start": str(first)}}])
     (named,) = table_entries(table)
-    assert before(named) is None
+    assert start_of(named) is None
     results = run_entries([named, described], tmp_path, None, "cpu")
     assert results[named.folder].result == results[described.folder].result
 
 
 def test_a_change_for_every_row_reaches_the_runs_before_where_there_are_any(base: dict[str, Any]) -> None:
-    table = make_table(base, seeds=[0], change={"before.training.patience": 7, "training.batch_size": 16})
+    table = make_table(base, seeds=[0], change={"start.training.patience": 7, "training.batch_size": 16})
     scratch, *others = table_entries(table)
-    assert scratch.recipe.before is None and scratch.recipe.training.batch_size == 16
+    assert scratch.recipe.start is None and scratch.recipe.training.batch_size == 16
     for cell in others:
-        earlier = before(cell)
+        earlier = start_of(cell)
         assert earlier is not None
         assert (earlier.recipe.training.patience, earlier.recipe.training.batch_size) == (7, 16)
         assert cell.recipe.training.patience == 3
@@ -217,13 +217,13 @@ def test_a_change_for_every_row_reaches_the_runs_before_where_there_are_any(base
 def test_a_recipe_says_how_the_run_before_differs_and_is_read_again_as_it_was(base: dict[str, Any]) -> None:
     values = {**base, "corpus": {**base["corpus"], "languages": ["de"], "training_pictures": 7}}
     recipe = check(Recipe, {**values, "system": {**base["system"], "start": "aligned"}}, "test")
-    earlier = recipe.before
+    earlier = recipe.start
     assert isinstance(earlier, Recipe)
     assert (earlier.corpus.languages, earlier.corpus.training_pictures) == (["en"], None)
     assert (earlier.training.maximum_steps, earlier.training.batch_size) == (100, 32)
     assert earlier.features == recipe.features
     assert earlier.system == {**base["system"], "start": "scratch"}
     assert check(Recipe, recipe.model_dump(), "again") == recipe
-    other = check(Recipe, {**values, "before": {"system": {"name": "vse", "dimensions": 5}}}, "test").before
+    other = check(Recipe, {**values, "start": {"system": {"name": "vse", "dimensions": 5}}}, "test").start
     assert isinstance(other, Recipe)
     assert other.system == {"name": "vse", "dimensions": 5}  # nothing of the translator's

@@ -108,8 +108,8 @@ def test_a_student_has_the_temperature_of_its_teacher(trained: Path, judged: Dat
     train(recipe, judged.under(recipe.corpus), english, device="cpu")
     student = make_recipe(training={"maximum_steps": 5, "validate_every": 5})
     own = {"name": "clseave", "student": "words"}
-    student = student.model_copy(update={"system": own, "before": str(english)})
-    train(student, judged, tmp_path / "student", device="cpu", before=english)
+    student = student.model_copy(update={"system": own, "start": str(english)})
+    train(student, judged, tmp_path / "student", device="cpu", start=english)
     facts = read_json(Run(tmp_path / "student").facts_file)
     assert facts["temperature"] == Run(english).temperature() != 1
     assert facts["temperature_from"] == "the teacher"

@@ -32,8 +32,8 @@ SYSTEMS: dict[str, dict[str, Any]] = {
     "clmr-lessons": {
         "name": "clmr",
         "sampling": "lessons",
-        "hard_rate": 1.0,
-        "pair_hard_rate": 1.0,
+        "objective": {"rate": 1.0},
+        "pair_objective": {"rate": 1.0},
         "caption_pairs_after": 0,
         **SMALL,
     },

@@ -1,4 +1,4 @@
-"""Pictures with some captions in every language at once (MULE, Kim et al. 2020; SMALR, seed 001).
+"""Pictures with some captions in every language at once (MULE, Kim et al. 2020; SMALR, Burns et al. 2020).
 
 A pass goes through all pictures once, in an order of its own. Each time a picture comes, every language shows some of
 its captions (`sentences`), drawn anew; over the passes all captions have their turn. Where a picture has fewer captions

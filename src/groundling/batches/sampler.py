@@ -70,8 +70,8 @@ class Sampler(Protocol):
 
 
 class LanguageSampler(Position):
-    """Seed 002, Figure 2: with probability p a batch of one language, drawn evenly, against its pictures; otherwise a
-    batch of caption pairs across languages.
+    """With some probability a batch of caption pairs across languages, otherwise a batch of one language, drawn evenly,
+    against its pictures: Kádár et al. 2018 (https://arxiv.org/abs/1809.07615), Figure 2.
 
     With `groups` of several languages each, a batch mixes the languages of the group it draws.
     """

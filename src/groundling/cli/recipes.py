@@ -9,7 +9,7 @@ from groundling.cli.output import AsJson, print_json, print_words
 from groundling.errors import UserError
 from groundling.recipes import builtin, find, is_table
 from groundling.recipes import resolve as by_name
-from groundling.settings import Recipe, read_yaml
+from groundling.settings import Recipe, Settings, read_yaml
 
 
 def resolve(name: str | None, corpus: str | None, system: str | None, assignments: list[str]) -> Recipe:
@@ -35,16 +35,19 @@ def resolve_or_choose(
 
 
 def recipes(
-    name: Annotated[str | None, typer.Argument(help="Show this recipe, system or encoder in full.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Show this recipe, system, objective or encoder in full.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the recipes, tables, systems, encoders and metrics that there are, or show one."""
+    """List the recipes, tables, systems, objectives, encoders and metrics that there are, or show one."""
     from groundling.evaluation.metrics import METRICS
+    from groundling.objectives import OBJECTIVES
     from groundling.systems import SYSTEMS
 
     encoders = _encoders()
     if name in SYSTEMS:
         return _show(f"System {name} ({SYSTEMS[name].paper})", SYSTEMS[name].Settings, as_json)
+    if name in OBJECTIVES:
+        return _show(f"Objective {name} ({OBJECTIVES[name].paper})", OBJECTIVES[name], as_json)
     if name in encoders:
         return _show(f"{_kind(name).capitalize()} {name.partition(':')[2]}", encoders[name].Settings, as_json)
     if name is not None:
@@ -56,6 +59,7 @@ def recipes(
         kind = "table" if is_table(values) else "recipe"
         listed.append({"name": key, "kind": kind, "about": str(values.get("title", ""))})
     listed += [{"name": key, "kind": "system", "about": system.paper} for key, system in SYSTEMS.items()]
+    listed += [{"name": key, "kind": "objective", "about": objective.paper} for key, objective in OBJECTIVES.items()]
     for key, encoder in encoders.items():
         about = (encoder.__doc__ or "").strip().partition("\n")[0]
         listed.append({"name": key, "kind": _kind(key), "about": about})
@@ -63,7 +67,7 @@ def recipes(
     if as_json:
         return print_json(listed)
     rows = [list(row.values()) for row in listed]
-    print_words("Recipes, tables, systems, encoders and metrics", ["name", "kind", "about"], rows)
+    print_words("Recipes, tables, systems, objectives, encoders and metrics", ["name", "kind", "about"], rows)
 
 
 def _encoders() -> dict[str, Any]:
@@ -83,8 +87,16 @@ def _show(title: str, settings: Any, as_json: bool) -> None:
     if as_json:
         return print_json(settings.model_json_schema())
     rows = [
-        [key, str(field.default), field.description or ""]
+        [key, _shown(field.default), field.description or ""]
         for key, field in settings.model_fields.items()
         if key != "name"
     ]
     print_words(title, ["setting", "default", "what it does"], rows)
+
+
+def _shown(value: object) -> str:
+    """A default as a recipe would say it; an objective by its name, or with its settings where they are not its own."""
+    if not isinstance(value, Settings):
+        return str(value)
+    written = value.model_dump(exclude_defaults=True)
+    return str(written.get("name", "") if len(written) < 2 else written)

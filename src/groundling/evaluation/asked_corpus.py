@@ -20,7 +20,7 @@ def asked_corpus(
     """
     if every_language or languages is not None:
         own = own.model_copy(update={"languages": None if languages is None else list(dict.fromkeys(languages))})
-    return own if corpus is None else own.model_copy(update={"name": corpus, "split": None})
+    return own if corpus is None else own.model_copy(update={"name": corpus, "split_by": None})
 
 
 def looked_at(features: FeatureSettings, *splits: str) -> tuple[str, ...] | None:

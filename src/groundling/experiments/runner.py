@@ -15,7 +15,7 @@ from groundling.errors import UserError
 from groundling.evaluation.metrics import find
 from groundling.evaluation.results import Result, result_from_json
 from groundling.experiments.question import Question, answer, check_question
-from groundling.experiments.table_entries import TableEntry, before, teachers
+from groundling.experiments.table_entries import TableEntry, start_of, teachers
 from groundling.files import read_json
 from groundling.run import Run
 from groundling.settings import CorpusSettings, FeatureSettings, Recipe
@@ -123,7 +123,7 @@ def in_order(waiting: list[TableEntry], out: Path) -> list[list[TableEntry]]:
 
     What several entries start from is trained once, in a folder of its own, and keeps its weights.
     """
-    needed = [one for entry in waiting for one in (before(entry), *teachers(entry)) if one is not None]
+    needed = [one for entry in waiting for one in (start_of(entry), *teachers(entry)) if one is not None]
     earlier = {entry.folder: entry for entry in needed}
     missing = [entry for entry in earlier.values() if not is_evaluated(Run(out / entry.folder))]
     return [*in_order(missing, out), waiting] if missing else [waiting]
@@ -203,7 +203,7 @@ def _check(entry: TableEntry, data: Path | None, ready: bool = False) -> None:
             raise UserError(f"metrics: {metric} is no measure of system {system.name}, which {what} here")
     dataset = _dataset(_corpus(entry), recipe.features, data).under(recipe.corpus)
     context = make_context(recipe, system, dataset, pick_device("cpu"), learns_nothing)
-    check_score(recipe.training.score, context.dev.corpus.all_languages())
+    check_score(recipe.training.validation_language, context.dev.corpus.all_languages())
     system.check(context)
     asked = recipe.evaluation
     tested = dataset.judged() if judges else dataset
@@ -220,11 +220,11 @@ def _system(recipe: Recipe) -> "System":
     from groundling import systems
 
     system = systems.of(recipe)
-    if recipe.before is None:
+    if recipe.start is None:
         return system
-    if isinstance(recipe.before, Recipe):
-        return system.taught_by(_system(recipe.before))
-    run = Run.open(Path(recipe.before).expanduser())
+    if isinstance(recipe.start, Recipe):
+        return system.taught_by(_system(recipe.start))
+    run = Run.open(Path(recipe.start).expanduser())
     return system.taught_by(systems.make(run.recipe().system).resolved(read_json(run.tokeniser_file)))
 
 
@@ -252,7 +252,7 @@ def run_entry(
         folder,
         resume=folder.exists(),
         device=device,
-        before=_start(entry, out),
+        start=_start(entry, out),
         teachers=_teachers(entry, out),
     )
     model = TrainedModel.load(run.folder, device)
@@ -271,9 +271,9 @@ def run_entry(
 
 def _start(entry: TableEntry, out: Path) -> Path | None:
     """The run that an entry starts from: another entry, or one that its recipe names."""
-    if isinstance(entry.recipe.before, str):
-        return Path(entry.recipe.before).expanduser()
-    earlier = before(entry)
+    if isinstance(entry.recipe.start, str):
+        return Path(entry.recipe.start).expanduser()
+    earlier = start_of(entry)
     return None if earlier is None else out / earlier.folder
 
 
@@ -286,7 +286,7 @@ def _teachers(entry: TableEntry, out: Path) -> list[Path]:
 def _corpus(entry: TableEntry) -> CorpusSettings:
     """The whole corpus of an entry, whatever part of it the entry trains on, so that entries share what is loaded."""
     used = entry.recipe.corpus
-    kept = ("name", "split", "captions_from", "test_on", "text_only")
+    kept = ("name", "split_by", "captions_from", "test_on", "text_only")
     return CorpusSettings(**{key: getattr(used, key) for key in kept})
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from groundling.errors import UserError
 from groundling.experiments.question import Question
 from groundling.experiments.table_settings import TableSettings, check_claims, check_means, check_published, groups
-from groundling.settings import Recipe, check
+from groundling.settings import Recipe, check, current_key
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,9 @@ class TableEntry:
         return f"cells/{self.recipe.name}-{hashlib.sha256(content.encode()).hexdigest()[:10]}"
 
 
-def before(entry: TableEntry) -> TableEntry | None:
-    """The training that an entry starts from, where its recipe describes one (`before`). Its weights are kept."""
-    return _needed(entry.recipe.before, "before") if isinstance(entry.recipe.before, Recipe) else None
+def start_of(entry: TableEntry) -> TableEntry | None:
+    """The training that an entry starts from, where its recipe describes one (`start`). Its weights are kept."""
+    return _needed(entry.recipe.start, "start") if isinstance(entry.recipe.start, Recipe) else None
 
 
 def teachers(entry: TableEntry) -> list[TableEntry]:
@@ -66,12 +66,13 @@ def table_entries(table: TableSettings, seeds: list[int] | None = None) -> Itera
         where, all_groups = f"{table.title}, {row.name}", groups(table, row)
         for group in all_groups:
             for seed in dict.fromkeys(seeds or table.seeds):
-                values = copy.deepcopy(table.base)
+                values = Recipe.renamed(copy.deepcopy(table.base))
                 alone = table.one_language if len(group) == 1 else None
                 own = {"corpus.languages": list(group), "training.seed": seed}
                 for changes in (own, alone or {}, row.set, table.change, own):  # own again: a row may set whole groups
                     for key, value in changes.items():
-                        if changes is table.change and key.startswith("before.") and values.get("before") is None:
+                        key = current_key(key)
+                        if changes is table.change and key.startswith("start.") and values.get("start") is None:
                             continue  # said to every row, and meant for those that start from another run
                         assign(values, key, value, where)
                 recipe = check(Recipe, values, where)

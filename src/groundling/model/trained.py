@@ -26,7 +26,7 @@ from groundling.model.fingerprint import run_fingerprint, side_fingerprint
 from groundling.model.pictures import Picture, as_list
 from groundling.model.protocol import FeatureModel, Owners, Vectors
 from groundling.run import Run
-from groundling.settings import FeatureSettings, Recipe
+from groundling.settings import FeatureSettings, Recipe, as_saved
 from groundling.systems import Encoders, JudgingEncoders, System
 from groundling.text import Tokeniser
 from groundling.vision.preprocessing import Pixels, Preprocessing
@@ -64,10 +64,12 @@ class TrainedModel(FeatureModel):
         if text is not None:
             raise UserError(f"{opened.folder}: a run has a text side of its own; another goes with a pretrained model")
         recipe = opened.recipe()
-        system = systems.make(recipe.system)
+        with as_saved():
+            system = systems.make(recipe.system)
         saved = read_json(opened.tokeniser_file)
         try:
-            system = system.resolved(saved)
+            with as_saved():
+                system = system.resolved(saved)
             tokeniser = system.load_tokeniser(saved)
         except (KeyError, TypeError, ValueError):
             raise UserError(f"{opened.tokeniser_file}: not the tokeniser of a {system.name} model") from None

@@ -1,35 +1,12 @@
-"""Losses over the similarities of a batch, each found by its name."""
+"""Losses. Those over the similarities of a batch are found by their names: `OBJECTIVES`.
 
-from collections.abc import Callable
+A further one is a file, and a line here that imports it.
+"""
 
-from torch import Tensor
-
-from groundling.objectives.adversary import language_guess, reversed_gradient, strength
-from groundling.objectives.contrastive import contrastive
-from groundling.objectives.hardening import hardening_hinges
-from groundling.objectives.hinge import max_of_hinges, sum_of_hinges
-from groundling.objectives.neighbourhood import neighbourhood
-from groundling.objectives.pull import pull
-from groundling.objectives.triplets import distances, worst_triplets
-
-#: (scores, margin or temperature, pairs to spare) → loss
-OBJECTIVES: dict[str, Callable[[Tensor, float, Tensor | None], Tensor]] = {
-    "max_of_hinges": max_of_hinges,
-    "sum_of_hinges": sum_of_hinges,
-    "contrastive": contrastive,
-}
-
-__all__ = [
-    "OBJECTIVES",
-    "contrastive",
-    "distances",
-    "hardening_hinges",
-    "language_guess",
-    "max_of_hinges",
-    "neighbourhood",
-    "pull",
-    "reversed_gradient",
-    "strength",
-    "sum_of_hinges",
-    "worst_triplets",
-]
+from groundling.objectives.contrastive import Contrastive as Contrastive
+from groundling.objectives.hardening_hinges import HardeningHinges as HardeningHinges
+from groundling.objectives.max_of_hinges import MaxOfHinges as MaxOfHinges
+from groundling.objectives.objective import OBJECTIVES as OBJECTIVES
+from groundling.objectives.objective import Objective as Objective
+from groundling.objectives.objective import register as register
+from groundling.objectives.sum_of_hinges import SumOfHinges as SumOfHinges

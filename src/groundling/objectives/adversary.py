@@ -1,7 +1,13 @@
 """A classifier that guesses the language, and an embedding that learns to leave it guessing.
 
-Gradient reversal: Ganin and Lempitsky 2015, "Unsupervised domain adaptation by backpropagation"; as the language
-classifier of MULE (Kim et al. 2020) and SMALR (seed 001, section 3.3).
+Gradient reversal: Ganin and Lempitsky 2015, "Unsupervised domain adaptation by backpropagation",
+https://arxiv.org/abs/1409.7495; as the language classifier of MULE (Kim et al. 2020, https://arxiv.org/abs/1909.03493)
+and SMALR (Burns et al. 2020, https://arxiv.org/abs/2004.04312, section 3.3).
+
+>>> values = torch.ones(2, requires_grad=True)
+>>> reversed_gradient(values, torch.tensor(0.5)).sum().backward()
+>>> values.grad
+tensor([-0.5000, -0.5000])
 """
 
 from typing import Any

@@ -1,8 +1,8 @@
-"""Words that belong together by their states in a multilingual encoder: awesome-align (Dou and Neubig 2021), with mBERT
-in the paper. Needs the extra `hub`.
+"""Words that belong together by their states in a multilingual encoder; mBERT in the paper. Needs the extra `hub`.
 
-Word pieces are compared by the product of their states; two words are a pair where any of their pieces are, and the
-first entry of a word stands for it (seed 003, section 3.2.1).
+awesome-align: Dou and Neubig 2021, "Word alignment by fine-tuning embeddings on parallel corpora",
+https://arxiv.org/abs/2101.08231. Word pieces are compared by the product of their states; two words are a pair where
+any of their pieces are, and the first entry of a word stands for it (as in CLTEAVE, Xu 2024, section 3.2.1).
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """What MULE adds to the losses of an embedding network: universal word embeddings that are aligned across languages.
 
-Kim, Saito, Saenko, Sclaroff and Plummer 2020 (MULE, arXiv:1909.03493), and Burns et al. 2020 (SMALR, arXiv:2004.04312,
+Kim, Saito, Saenko, Sclaroff and Plummer 2020 (MULE, https://arxiv.org/abs/1909.03493), and Burns et al. 2020 (SMALR, https://arxiv.org/abs/2004.04312,
 section 3.3). Both parts look at the mean of a caption's universal word embeddings: neighbourhood constraints, and a
 classifier of languages behind a gradient reversal. Alone, with the word table frozen, these are learned first.
 """

@@ -1,9 +1,10 @@
 """The pre-training of HEM: which latent token each word of each language is, and where the tokens begin.
 
-Burns et al. 2020, SMALR (arXiv:2004.04312, section 3.1). A caption is the mean of its words' latent tokens; captions of
-one picture, in whatever languages, are brought together by triplets, the most violated ones of each anchor. See
-`encoders.text.latent` for how tokens are chosen. All words take part, the frequent ones too: they say what a rare one
-stands beside. So the result does not depend on how many words keep a vector of their own, and is kept between runs.
+Burns et al. 2020, SMALR (https://arxiv.org/abs/2004.04312, section 3.1). A caption is the mean of its words' latent
+tokens; captions of one picture, in whatever languages, are brought together by triplets, the most violated ones of each
+anchor. See `encoders.text.latent` for how tokens are chosen. All words take part, the frequent ones too: they say what
+a rare one stands beside. So the result does not depend on how many words keep a vector of their own, and is kept
+between runs.
 """
 
 import hashlib

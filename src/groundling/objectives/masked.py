@@ -1,4 +1,7 @@
-"""Masked cross-language modelling, MCLM (Burns et al. 2020, SMALR; seed 001, section 3.2 and supplement 7.4).
+"""Masked cross-language modelling, MCLM.
+
+Burns et al. 2020, "Learning to scale multilingual representations for vision-language tasks" (SMALR),
+https://arxiv.org/abs/2004.04312, section 3.2 and supplement 7.4.
 
 Two sentences of one picture in two languages lose some words, and one linear layer, the same for every pair of
 languages, looks at both and says what each of them is missing:
@@ -7,6 +10,10 @@ languages, looks at both and says what each of them is missing:
 
 A sentence is seen in two ways, each with a layer of its own: as the mean of its words, where masked ones are left out,
 and as the vector of the sentence branch, where they are replaced by a learned [MASK].
+
+>>> noise = torch.tensor([[0.9, 0.1, 0.5, 0.0]])  # the last place is padding
+>>> masked_words(torch.tensor([3]), 4, share=0.4, noise=noise)
+tensor([[False,  True, False, False]])
 """
 
 import torch

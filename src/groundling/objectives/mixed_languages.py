@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from groundling.batches import DeviceBatch, TrainingData
 from groundling.encoders.pair import Encoders
 from groundling.objectives.caption_ring import caption_ring
-from groundling.objectives.hinge import max_of_hinges
+from groundling.objectives.max_of_hinges import MaxOfHinges
 from groundling.objectives.similarity_distillation import similarity_distillation
 
 AT_ONCE = 128  # captions of similar length that a CPU reads together
@@ -123,14 +123,14 @@ def read_by_length(text: nn.Module, data: TrainingData, rows: Tensor, longest: i
     return torch.cat(parts)[order.argsort()].unflatten(0, rows.shape)
 
 
-class MaxOfHinges(nn.Module):
-    """The hardest negative of every line, for comparison with InfoNCE; see `hinge`."""
+class LinesOfHinges(nn.Module):
+    """The hardest negative of every line, for comparison with InfoNCE."""
 
     def __init__(self, margin: float = 0.2) -> None:
         super().__init__()
-        self.margin = margin
+        self.objective = MaxOfHinges(margin=margin)
 
     def forward(self, scores: Tensor, positives: Tensor, real: Tensor) -> Tensor:
         absent = positives | ~(real[..., None] & real[..., None, :])
-        costs = [max_of_hinges(line, self.margin, out) for line, out in zip(scores, absent, strict=True)]
+        costs = [self.objective(line, out) for line, out in zip(scores, absent, strict=True)]
         return torch.stack(costs).sum() / real.sum().clamp(min=1)

@@ -1,6 +1,11 @@
 """Neighbourhood constraints: captions of one picture are nearer to each other than to captions of other pictures.
 
-Within a language: Wang et al. 2018. Between two languages: MULE (Kim et al. 2020), and SMALR (seed 001, section 3.3).
+Within a language: Wang et al. 2018 (https://arxiv.org/abs/1704.03470). Between two languages: MULE, Kim et al. 2020
+(https://arxiv.org/abs/1909.03493), and SMALR, Burns et al. 2020 (https://arxiv.org/abs/2004.04312, section 3.3).
+
+>>> captions = torch.eye(2)[None]  # one caption of each of two pictures, in one language
+>>> neighbourhood(captions.repeat(2, 1, 1), torch.ones(2, 2, dtype=torch.bool), pictures=2).item()  # and in two, alike
+0.0
 """
 
 import torch

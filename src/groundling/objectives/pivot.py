@@ -1,7 +1,8 @@
-"""The picture as the pivot between languages (Gella, Sennrich, Keller and Lapata 2017, arXiv:1707.07601).
+"""The picture as the pivot between languages.
 
-The ranking losses of pictures with the captions of each language are added up, and with `between` also those of the
-captions of every two languages that describe the same picture.
+Gella, Sennrich, Keller and Lapata 2017, "Image pivoting for learning multilingual multimodal representations",
+https://arxiv.org/abs/1707.07601. The ranking losses of pictures with the captions of each language are added up, and
+with `between` also those of the captions of every two languages that describe the same picture.
 """
 
 from dataclasses import dataclass
@@ -27,16 +28,23 @@ class PivotLoss:
         seen = encoders.picture(data.features[pictures])
         # The captions of all languages in one pass through the encoder.
         said = encoders.text(*data.captions(captions.flatten(), batch.longest)).chunk(len(captions))
-        return torch.stack(self.losses(data, pictures, captions, seen, said)).sum()
+        return torch.stack(self.losses(data, pictures, captions, seen, said, batch.step)).sum()
 
     def losses(
-        self, data: TrainingData, pictures: Tensor, captions: Tensor, seen: Tensor, said: tuple[Tensor, ...]
+        self,
+        data: TrainingData,
+        pictures: Tensor,
+        captions: Tensor,
+        seen: Tensor,
+        said: tuple[Tensor, ...],
+        step: Tensor,
     ) -> list[Tensor]:
         """What is added up, from the rows of pictures and captions and the vectors of both."""
         found = [
-            self.ranking.ranked(data, "picture", rows, pictures, vectors, seen)
+            self.ranking.ranked(data, "picture", rows, pictures, vectors, seen, step)
             for rows, vectors in zip(captions, said, strict=True)
         ]
         for one, other in combinations(range(len(said)), 2) if self.between else ():
-            found.append(self.ranking.ranked(data, "caption", captions[one], captions[other], said[one], said[other]))
+            rows, vectors = (captions[one], captions[other]), (said[one], said[other])
+            found.append(self.ranking.ranked(data, "caption", *rows, *vectors, step))
         return found

@@ -1,6 +1,5 @@
 """Captions ranked against pictures, or against other captions, by any objective over a batch's similarities."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -9,9 +8,7 @@ from torch import Tensor
 from groundling.batches import DeviceBatch, TrainingData
 from groundling.encoders.pair import Encoders
 from groundling.encoders.similarity import caption_scores, picture_scores
-
-#: (similarities [n, n] with matching pairs on the diagonal, further pairs that match in truth) → loss
-Objective = Callable[[Tensor, Tensor | None], Tensor]
+from groundling.objectives.objective import Objective
 
 
 @dataclass(frozen=True)
@@ -35,15 +32,23 @@ class RankingLoss:
             right = encoders.picture(data.features[partners])
         else:  # both captions of a pair in one pass through the encoder
             left, right = encoders.text(*data.captions(batch.rows.flatten(), batch.longest)).chunk(2)
-        return self.ranked(data, batch.kind, captions, partners, left, right)
+        return self.ranked(data, batch.kind, captions, partners, left, right, batch.step)
 
     def ranked(
-        self, data: TrainingData, kind: str, captions: Tensor, partners: Tensor, left: Tensor, right: Tensor
+        self,
+        data: TrainingData,
+        kind: str,
+        captions: Tensor,
+        partners: Tensor,
+        left: Tensor,
+        right: Tensor,
+        step: Tensor,
     ) -> Tensor:
         """The loss of captions with their partners, given by rows and vectors [n, dimensions]; `kind` as of a batch."""
         scores = picture_scores if kind == "picture" else caption_scores
         with torch.autocast(left.device.type, enabled=False):  # in bf16 scores within .004 are one: recalls are lost
-            return self.objective(scores(self.similarity, left, right), self.positives(data, kind, captions, partners))
+            positives = self.positives(data, kind, captions, partners)
+            return self.objective(scores(self.similarity, left, right), positives, step)
 
     def positives(self, data: TrainingData, kind: str, captions: Tensor, partners: Tensor) -> Tensor | None:
         """Pairs (row, column) that match in truth: of one picture, or with a caption that says the same."""

@@ -1,11 +1,17 @@
-"""Words of two sentences that mean the same, and a student that gives them the vectors its teacher gives (CLTEAVE).
+"""Words of two sentences that mean the same, and a student that gives them the vectors its teacher gives.
 
-Which words belong together is told by their similarities, as in awesome-align (Dou and Neubig 2021): a word of either
-sentence spreads itself over the words of the other by a softmax, and two words are a pair where both give each other
-more than a threshold. The student then learns to say of its word what the teacher says of its own (seed 003, section
-3.2; CLiCoTEA, Karoui et al. 2023).
+Which words belong together is told by their similarities, as in awesome-align (Dou and Neubig 2021,
+https://arxiv.org/abs/2101.08231): a word of either sentence spreads itself over the words of the other by a softmax,
+and two words are a pair where both give each other more than a threshold. The student then learns to say of its word
+what the teacher says of its own: CLTEAVE (Xu 2024, section 3.2), after CLiCoTEA (Karoui et al. 2023,
+https://arxiv.org/abs/2306.16774).
 
 Everything has the shape of the batch: pairs are a matrix of words by words for each sentence, never a list.
+
+>>> real = torch.ones(1, 2, dtype=torch.bool)
+>>> word_pairs(torch.tensor([[[9.0, 0.0], [0.0, 9.0]]]), real, real)
+tensor([[[ True, False],
+         [False,  True]]])
 """
 
 import torch

@@ -1,9 +1,16 @@
-"""The most violated triplets of a batch (Wang et al. 2018, "Learning two-branch neural networks for image-text
-matching tasks"; the triplet loss of MULE and of SMALR, seed 001, equation 1).
+"""The most violated triplets of a batch.
+
+Wang, Li, Huang and Lazebnik 2018, "Learning two-branch neural networks for image-text matching tasks",
+https://arxiv.org/abs/1704.03470; the triplet loss of MULE (https://arxiv.org/abs/1909.03493) and of SMALR
+(https://arxiv.org/abs/2004.04312, equation 1).
 
 A triplet is an anchor x, something that belongs to it y⁺ and something that does not y⁻; it costs
 
     max(0, margin + d(x, y⁺) − d(x, y⁻)).
+
+>>> apart, right = torch.tensor([[0.3, 0.32, 0.9]]), torch.tensor([[True, False, False]])
+>>> round(worst_triplets(apart, right, ~right, margin=0.05, most=1, partners=1).item(), 4)  # 0.05 + 0.3 − 0.32
+0.03
 """
 
 import math

@@ -1,7 +1,8 @@
 """The losses of two-branch embedding networks over captions in several languages.
 
 Wang, Li, Huang and Lazebnik 2018, "Learning two-branch neural networks for image-text matching tasks"
-(arXiv:1704.03470), as used by Kim et al. 2020 (MULE, arXiv:1909.03493) and Burns et al. 2020 (SMALR, arXiv:2004.04312):
+(https://arxiv.org/abs/1704.03470), as used by Kim et al. 2020 (MULE, https://arxiv.org/abs/1909.03493) and Burns et al.
+2020 (SMALR, https://arxiv.org/abs/2004.04312):
 
     L = L(picture; captions) + 1.5·L(caption; pictures) + .05·neighbourhood + 5e-7·½‖E − E₀‖²,
 

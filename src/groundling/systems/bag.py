@@ -13,6 +13,9 @@ from groundling.encoders import text as captions
 from groundling.encoders.picture import PictureChoice
 from groundling.encoders.settings import Named
 from groundling.encoders.text import TextChoice
+from groundling.objectives import Contrastive
+from groundling.objectives.objective import AnyObjective
+from groundling.systems.base import register
 from groundling.systems.plan import Context
 from groundling.systems.vse import VSE, VSESettings
 
@@ -25,11 +28,12 @@ class BagSettings(VSESettings):
     buckets: PositiveInt = Field(2**16, description="rows for hashed character n-grams")
     dropout: float = Field(0.3, ge=0, lt=1, description="of the caption's mean vector")
     picture_dropout: float = Field(0.5, ge=0, lt=1, description="of the picture's features")
-    objective: Literal["max_of_hinges", "sum_of_hinges", "contrastive"] = "contrastive"
-    spare_positives: bool = True
+    objective: AnyObjective = Contrastive()
+    mask_false_negatives: bool = True
     caption_pairs: float = Field(0.0, ge=0, lt=1, description="share of the steps spent on caption–caption ranking")
 
 
+@register
 class Bag(VSE):
     name = "bag"
     paper = "groundling; n-grams after Bojanowski et al. 2017"

@@ -6,7 +6,7 @@ one order that there is; a system says what its parts are, or writes a `setup` o
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, TypeVar
 
 from groundling import settings as all_settings
 from groundling.batches import Sampler, TrainingData
@@ -18,8 +18,11 @@ from groundling.encoders.pair import Encoders
 from groundling.encoders.picture import PictureChoice
 from groundling.encoders.text import TextChoice
 from groundling.errors import UserError
+from groundling.registry import Registry
 from groundling.systems.plan import Context, Plan, Start, Validation
 from groundling.text import Tokeniser
+
+SYSTEMS: "Registry[type[System]]" = Registry("system", "groundling.systems")
 
 
 class System(ABC):
@@ -160,7 +163,7 @@ class System(ABC):
 
     def warm_start(self, encoders: Encoders, tokeniser: Tokeniser, context: Context, start: Start) -> None:
         """Take over, in place, what the run that this one starts from has learned."""
-        raise UserError(f"before: system {self.name} starts from no earlier run here; leave it out")
+        raise UserError(f"start: system {self.name} starts from no other run here; leave it out")
 
     def folded(self, tokeniser: Tokeniser, encoders: Encoders, features: int) -> Encoders | None:
         """Smaller encoders with the same scores, for the same system with `compact`; None where there are none."""
@@ -172,3 +175,12 @@ class System(ABC):
     @abstractmethod
     def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
         """The loss of the batches that this sampler draws (see `batches.Batch`)."""
+
+
+Kind = TypeVar("Kind", bound=type[System])
+
+
+def register(kind: Kind) -> Kind:
+    """A decorator: recipes find the system by its name."""
+    SYSTEMS.register(kind.name, kind)
+    return kind

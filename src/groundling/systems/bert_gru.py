@@ -10,6 +10,7 @@ from pydantic import Field
 
 from groundling.encoders import text as captions
 from groundling.encoders.text import TextChoice
+from groundling.systems.base import register
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
 
 
@@ -26,6 +27,7 @@ class BertGRUSettings(CrossLanguageSettings):
     )
 
 
+@register
 class BertGRU(CrossLanguage):
     name = "bert_gru"
     paper = "Wehrmann et al. 2019 (BERT+GRU); Devlin et al. 2019"

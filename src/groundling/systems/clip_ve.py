@@ -1,11 +1,14 @@
-"""CLIP-VE: is a sentence true of a picture? A head on the vectors of both (seed 003, section 3.1).
+"""CLIP-VE: is a sentence true of a picture? A head on the vectors of both.
+
+Ziyi Xu 2024, "CLSEAVE: A method for cross-lingual transfer learning in visual entailment" (master's thesis, Leiden
+University), section 3.1, on CLIP (Radford et al. 2021, https://arxiv.org/abs/2103.00020):
 
     verdict = head([h, p, |h − p|, h∘p]),   h and p the unit vectors of sentence and picture,   loss: cross-entropy
 
 As published, both encoders are CLIP's, the picture encoder frozen: `text: pretrained`, `picture: given` with features
 that are CLIP's own (`features.projected`). Ours: any text encoder and any backbone; pictures as a grid of cells that
 the head looks at one by one (`picture: cells`), for statements about number and place; and encoders that retrieval has
-trained before (`before`), which is to us what its training is to CLIP.
+trained (`start` in the recipe), which is to us what its training is to CLIP.
 """
 
 from typing import Any, ClassVar, Literal, cast
@@ -22,9 +25,9 @@ from groundling.encoders.picture import BlankPictures, PictureChoice
 from groundling.encoders.settings import Named, Specials
 from groundling.encoders.text import TextChoice
 from groundling.errors import UserError
-from groundling.objectives.verdict import verdict_loss
+from groundling.objectives.entailment import entailment_loss
 from groundling.settings import Settings, notice
-from groundling.systems.base import System
+from groundling.systems.base import System, register
 from groundling.systems.plan import Context, Start
 from groundling.text import Tokeniser
 
@@ -59,9 +62,7 @@ class ClipVESettings(Settings):
         "another head; given: features that are in the text encoder's space already (features.projected); any other "
         "picture encoder: its name, or {name: …, and its own settings}",
     )
-    train_picture: bool = Field(
-        True, description="false as published: for CLIP's own features, or after a run that comes `before`"
-    )
+    train_picture: bool = Field(True, description="false as published: for CLIP's own features, or after a `start`")
     cells: PositiveInt = Field(9, description="picture: cells: how many a picture has, features.grid squared")
     cell_dimensions: PositiveInt = Field(64, description="picture: cells: what is kept of a cell")
     questions: PositiveInt = Field(4, description="picture: cells: what a sentence asks of each cell")
@@ -83,13 +84,14 @@ class ClipVESettings(Settings):
         if not isinstance(values, dict) or "reading" not in values:
             return values
         kept = {key: value for key, value in values.items() if key != "reading"}
-        notice("system.reading is called system.pooling now")
+        notice("system.reading", "system.pooling")
         return kept if values.get("text") == "pretrained" else {**kept, "pooling": values["reading"]}
 
 
+@register
 class ClipVE(System):
     name = "clip_ve"
-    paper = "CLIP-VE: cross-lingual visual entailment (thesis, seed 003); head as InferSent, Conneau et al. 2017"
+    paper = "Xu 2024 (CLIP-VE); head as InferSent, Conneau et al. 2017"
     Settings: ClassVar = ClipVESettings
     settings: ClipVESettings
 
@@ -143,14 +145,14 @@ class ClipVE(System):
             encoders.text.warm_start(start.encoders.text)
         except ValueError:
             raise UserError(
-                f"before: the text encoder of this {start.system.name} run is of another kind or size; dimensions, "
+                f"start: the text encoder of this {start.system.name} run is of another kind or size; dimensions, "
                 "word_dimensions, text and pooling must fit it"
             ) from None
         try:
             encoders.picture.warm_start(start.encoders.picture)
         except ValueError:
             raise UserError(
-                f"before: the picture encoder of this {start.system.name} run is of another kind or size; features, "
+                f"start: the picture encoder of this {start.system.name} run is of another kind or size; features, "
                 "dimensions and system.picture must fit it"
             ) from None
         if start.encoders.judges:
@@ -172,4 +174,4 @@ def judging_loss(encoders: JudgingEncoders, data: TrainingData, batch: DeviceBat
     statements, pictures = batch.rows
     sentences = encoders.text(*data.captions(statements, batch.longest))
     seen = encoders.picture(data.features[pictures])
-    return verdict_loss(encoders.head(sentences, seen), data.classes[statements])
+    return entailment_loss(encoders.head(sentences, seen), data.classes[statements])

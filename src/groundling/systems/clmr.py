@@ -10,6 +10,7 @@ from pydantic import PositiveInt
 
 from groundling.encoders import text as captions
 from groundling.encoders.text import TextChoice
+from groundling.systems.base import register
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
 
 
@@ -18,6 +19,7 @@ class CLMRSettings(CrossLanguageSettings):
     word_dimensions: PositiveInt = 300
 
 
+@register
 class CLMR(CrossLanguage):
     name = "clmr"
     paper = "Wehrmann et al. 2019 (CLMR-GRU)"

@@ -1,4 +1,7 @@
-"""A model learns further languages from sentences that mean the same: sentence-embedding alignment (CLSEAVE; seed 003).
+"""A model learns further languages from sentences that mean the same: sentence-embedding alignment, CLSEAVE.
+
+Ziyi Xu 2024, "CLSEAVE: A method for cross-lingual transfer learning in visual entailment" (master's thesis, Leiden
+University), section 3.3:
 
     loss = ‖student(sentence in the new language) − teacher(the same in a known one)‖²  (as a share: see the objective)
 
@@ -34,7 +37,7 @@ from groundling.errors import UserError
 from groundling.objectives.distillation import unexplained
 from groundling.settings import CorpusSettings, Settings, notice
 from groundling.settings import Settings as AnySettings
-from groundling.systems.base import System
+from groundling.systems.base import System, register
 from groundling.systems.plan import Context, Start, Validation
 from groundling.text import Tokeniser
 from groundling.translation.parallel import translation_rows
@@ -77,7 +80,7 @@ class ClseaveSettings(Settings):
     def _old_name(cls, value: Any) -> Any:
         if value != "tower":
             return value
-        notice("system.student: tower is called encoder now")
+        notice("system.student: tower", "encoder")
         return "encoder"
 
     @field_validator("student")
@@ -90,9 +93,10 @@ class ClseaveSettings(Settings):
         return value
 
 
+@register
 class Clseave(System):
     name = "clseave"
-    paper = "CLSEAVE: cross-lingual sentence embedding alignment for visual entailment (thesis, seed 003)"
+    paper = "Xu 2024 (CLSEAVE: cross-lingual sentence embedding alignment for visual entailment)"
     Settings: ClassVar = ClseaveSettings
     settings: ClseaveSettings
 
@@ -131,7 +135,7 @@ class Clseave(System):
         if start is None:  # before the teacher is there, nobody knows which languages are new
             return super().material(dataset, start)
         if not start.languages:
-            raise UserError("before: the languages of the teacher are not known; finish its training first")
+            raise UserError("start: the languages of the teacher are not known; finish its training first")
         own, knows = self.settings, list(start.languages)
         if own.pairs is not None and not own.pairs.startswith("corpus:"):
             if own.language is None:

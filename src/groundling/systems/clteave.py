@@ -1,4 +1,7 @@
-"""A model learns further languages word by word: token-embedding alignment (CLTEAVE; seed 003, section 3.2).
+"""A model learns further languages word by word: token-embedding alignment, CLTEAVE.
+
+Ziyi Xu 2024, "CLSEAVE: A method for cross-lingual transfer learning in visual entailment" (master's thesis, Leiden
+University), section 3.2, after CLiCoTEA (Karoui et al. 2023, https://arxiv.org/abs/2306.16774):
 
     loss = ‖student's state of a word − teacher's state of its translation‖²  (as a share: see the objective)
 
@@ -33,6 +36,7 @@ from groundling.objectives.contextual_word_pairs import ContextualPairs
 from groundling.objectives.counted_word_pairs import CountedPairs
 from groundling.objectives.distillation import unexplained
 from groundling.objectives.token_alignment import unexplained_tokens
+from groundling.systems.base import register
 from groundling.systems.clseave import Clseave, ClseaveSettings
 from groundling.systems.plan import Context, Plan
 from groundling.text import Tokeniser
@@ -78,9 +82,10 @@ class ClteaveSettings(ClseaveSettings):
         return value
 
 
+@register
 class Clteave(Clseave):
     name = "clteave"
-    paper = "CLTEAVE: cross-lingual token embedding alignment for visual entailment (thesis, seed 003)"
+    paper = "Xu 2024 (CLTEAVE: cross-lingual token embedding alignment for visual entailment)"
     Settings: ClassVar = ClteaveSettings
     settings: ClteaveSettings
 

@@ -1,33 +1,41 @@
 """What LIWE, CLMR and BERT+GRU share: a loss against pictures plus one between captions, both turning hard.
 
-Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embeddings" (seed 004):
+Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embeddings",
+https://doi.org/10.1109/ICCV.2019.00590:
 
     L = J(captions·pictures, ε = .991) + J(base captions·other captions, ε = .91)
     J = (1 − k)·sum of hinges + k·max of hinges,   k = 1 − εᵗ
 """
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveInt, model_validator
 
 from groundling.batches import BaseLanguageSampler, LanguageSampler, Sampler, TrainingData
 from groundling.batches.stage import Loss
-from groundling.objectives.hardening import HardeningLoss
+from groundling.objectives import HardeningHinges
+from groundling.objectives.cross_language import CrossLanguageLoss
+from groundling.objectives.objective import AnyObjective, completed
 from groundling.settings import Settings
 from groundling.systems.base import System
 from groundling.systems.plan import Context
 
+#: Objectives, and what the rate of each was once called.
+FORMER = {"objective": "hard_rate", "pair_objective": "pair_hard_rate"}
+
 
 class CrossLanguageSettings(Settings):
+    group = "system"
+    former = {"spare_positives": "mask_false_negatives"}  # noqa: RUF012
+
     dimensions: PositiveInt = Field(1024, description="of the shared space, and of the recurrent states")
     pooling: Literal["last", "ends"] = Field(
         "last",
         description="last: both directions at the last word, as published; ends: the backward one at the first word, "
         "where it has read the whole caption",
     )
-    margin: PositiveFloat = Field(0.2, description="of the hinges")
-    hard_rate: float = Field(0.991, ge=0, le=1, description="ε against pictures: hardest pairs weigh 1 − εᵗ at step t")
-    pair_hard_rate: float = Field(0.91, ge=0, le=1, description="the same between captions")
+    objective: AnyObjective = Field(HardeningHinges(), description="of captions and pictures, by name or with settings")
+    pair_objective: AnyObjective = Field(HardeningHinges(rate=0.91), description="of captions and captions")
     sampling: Literal["base", "lessons"] = Field(
         "base",
         description="base: pictures teach the base language, caption pairs with it the others, as published; lessons: "
@@ -43,9 +51,21 @@ class CrossLanguageSettings(Settings):
         0.5, ge=0, lt=1, description="share of the steps spent on caption pairs (sampling: lessons)"
     )
     caption_pairs_after: int = Field(1000, ge=0, description="steps before caption pairs start (sampling: lessons)")
-    spare_positives: bool = Field(
+    mask_false_negatives: bool = Field(
         False, description="a wrong pair of a batch that is right in truth (same picture, or same text) costs nothing"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole_objectives(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        both: dict[str, Any] = {}
+        for key, former in FORMER.items():
+            part = completed(cls, values, key, {"margin": "margin", former: "rate"})
+            both |= {key: part[key]} if key in part else {}
+        gone = ("margin", *FORMER.values())
+        return {**{key: value for key, value in values.items() if key not in gone}, **both}
 
 
 class CrossLanguage(System):
@@ -65,4 +85,4 @@ class CrossLanguage(System):
     def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
         own = self.settings
         turns = None if own.sampling == "base" else (len(data.codes), own.caption_pairs_after)
-        return HardeningLoss(own.margin, own.hard_rate, own.pair_hard_rate, turns, own.spare_positives)
+        return CrossLanguageLoss(own.objective, own.pair_objective, turns, own.mask_false_negatives)

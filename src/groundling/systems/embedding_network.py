@@ -1,9 +1,10 @@
 """What EmbN, PAR. EmbN, MULE, LA, HEM and SMALR share: two-branch embedding networks over pretrained word vectors.
 
 Wang, Li, Huang and Lazebnik 2018, "Learning two-branch neural networks for image-text matching tasks"
-(arXiv:1704.03470), as used by Kim et al. 2020 (MULE, arXiv:1909.03493) and Burns et al. 2020 (SMALR, arXiv:2004.04312).
-The systems are put together from parts: a vocabulary (`words`), text branches, the loss against pictures
-(`objectives.two_branch`) and, from MULE on, the alignment of languages (`objectives.language_alignment`).
+(https://arxiv.org/abs/1704.03470), as used by Kim et al. 2020 (MULE, https://arxiv.org/abs/1909.03493) and Burns et al.
+2020 (SMALR, https://arxiv.org/abs/2004.04312). The systems are put together from parts: a vocabulary (`words`), text
+branches, the loss against pictures (`objectives.two_branch`) and, from MULE on, the alignment of languages
+(`objectives.language_alignment`).
 """
 
 from functools import partial

@@ -1,13 +1,14 @@
 """EmbN: the embedding network of one language.
 
-Wang, Li, Huang and Lazebnik 2018 (arXiv:1704.03470), with the changes of Kim et al. 2020; the row "EmbN" of Burns et
-al. 2020 (arXiv:2004.04312). Its loss is in `objectives.two_branch`.
+Wang, Li, Huang and Lazebnik 2018 (https://arxiv.org/abs/1704.03470), with the changes of Kim et al. 2020; the row
+"EmbN" of Burns et al. 2020 (https://arxiv.org/abs/2004.04312). Its loss is in `objectives.two_branch`.
 """
 
 from typing import ClassVar, Literal
 
 from groundling.batches import Sampler, TrainingData
 from groundling.errors import UserError
+from groundling.systems.base import register
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 from groundling.systems.plan import Context
 
@@ -16,6 +17,7 @@ class EmbNSettings(EmbeddingNetworkSettings):
     name: Literal["embn"] = "embn"
 
 
+@register
 class EmbN(EmbeddingNetwork):
     name = "embn"
     paper = "Wang et al. 2018 (EmbN)"

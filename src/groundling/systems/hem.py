@@ -1,7 +1,7 @@
 """HEM: frequent words have a vector of their own, all others share latent tokens across languages.
 
-The hybrid embedding model of SMALR (Burns et al. 2020, arXiv:2004.04312, section 3.1), with the losses of MULE. See
-`words.hybrid_vocabulary`.
+The hybrid embedding model of SMALR (Burns et al. 2020, https://arxiv.org/abs/2004.04312, section 3.1), with the losses
+of MULE. See `words.hybrid_vocabulary`.
 """
 
 from typing import ClassVar, Literal
@@ -12,6 +12,7 @@ from groundling.encoders.tokenisers.hybrid_vocabulary import HybridVocabulary
 from groundling.objectives.language_alignment import AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
 from groundling.settings import Settings
+from groundling.systems.base import register
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 
 
@@ -28,6 +29,7 @@ class HEMSettings(EmbeddingNetworkSettings, AlignmentSettings, LatentTokenSettin
     name: Literal["hem"] = "hem"
 
 
+@register
 class HEM(EmbeddingNetwork):
     name = "hem"
     paper = "Burns et al. 2020 (HEM)"

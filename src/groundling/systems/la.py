@@ -1,6 +1,7 @@
 """LA: every word of every language is one of the latent tokens that all languages share; none has a vector of its own.
 
-The language-agnostic baseline of SMALR (Burns et al. 2020, arXiv:2004.04312, section 4). See `words.hybrid_vocabulary`.
+The language-agnostic baseline of SMALR (Burns et al. 2020, https://arxiv.org/abs/2004.04312, section 4). See
+`words.hybrid_vocabulary`.
 """
 
 from typing import ClassVar, Literal
@@ -10,6 +11,7 @@ from pydantic import Field
 from groundling.encoders.tokenisers.hybrid_vocabulary import HybridVocabulary
 from groundling.objectives.language_alignment import AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
+from groundling.systems.base import register
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 
 
@@ -20,6 +22,7 @@ class LASettings(EmbeddingNetworkSettings, AlignmentSettings, LatentTokenSetting
     )
 
 
+@register
 class LA(EmbeddingNetwork):
     name = "la"
     paper = "Burns et al. 2020 (Language-Agnostic)"

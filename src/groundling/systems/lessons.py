@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from groundling.batches import LanguageSampler, Sampler, TrainingData
+from groundling.systems.base import register
 from groundling.systems.plan import Context
 from groundling.systems.vse import VSE, VSESettings
 
@@ -27,6 +28,7 @@ class LessonsSettings(VSESettings):
     )
 
 
+@register
 class Lessons(VSE):
     """Tasks and languages take turns at random; all parameters are shared."""
 

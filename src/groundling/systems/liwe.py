@@ -11,6 +11,7 @@ from pydantic import Field, PositiveInt
 
 from groundling.encoders import text as captions
 from groundling.encoders.text import TextChoice
+from groundling.systems.base import register
 from groundling.systems.cross_language import CrossLanguage, CrossLanguageSettings
 
 
@@ -28,6 +29,7 @@ class LIWESettings(CrossLanguageSettings):
     )
 
 
+@register
 class LIWE(CrossLanguage):
     name = "liwe"
     paper = "Wehrmann et al. 2019 (LIWE-GRU)"

@@ -1,8 +1,9 @@
 """MULE: one universal embedding for the words of all languages, and one sentence branch over it.
 
-Kim, Saito, Saenko, Sclaroff and Plummer 2020, "MULE: Multimodal universal language embedding" (arXiv:1909.03493); the
-base of SMALR (Burns et al. 2020, arXiv:2004.04312). Every word of every language has a vector of its own, and every
-language a map. Its losses are in `objectives.two_branch` and `objectives.language_alignment`.
+Kim, Saito, Saenko, Sclaroff and Plummer 2020, "MULE: Multimodal universal language embedding"
+(https://arxiv.org/abs/1909.03493); the base of SMALR (Burns et al. 2020, https://arxiv.org/abs/2004.04312). Every word
+of every language has a vector of its own, and every language a map. Its losses are in `objectives.two_branch` and
+`objectives.language_alignment`.
 
 A smaller vocabulary: `pca`, `dictionary`, or `text.minimum_count`.
 """
@@ -13,6 +14,7 @@ from pydantic import Field, PositiveInt
 
 from groundling.encoders.tokenisers.own_vocabulary import OwnVocabulary
 from groundling.objectives.language_alignment import AlignmentSettings
+from groundling.systems.base import register
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 from groundling.words.dictionary_mapping import DictionaryMapping
 
@@ -30,6 +32,7 @@ class MULESettings(EmbeddingNetworkSettings, AlignmentSettings):
     base: str = Field("en", description="the language that rare words are mapped to")
 
 
+@register
 class MULE(EmbeddingNetwork):
     name = "mule"
     paper = "Kim et al. 2020 (MULE)"

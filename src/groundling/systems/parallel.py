@@ -1,9 +1,9 @@
 """The pivot, and a direct line between the languages.
 
 Gella, Sennrich, Keller and Lapata 2017, "Image pivoting for learning multilingual multimodal representations"
-(arXiv:1707.07601): to the losses of `pivot` it adds, for every two languages, the ranking loss of the captions that
-describe the same picture (their Parallel-Sym and, with `similarity: order`, Parallel-Asym). Between captions the order
-score has no direction: see `encoders.similarity`.
+(https://arxiv.org/abs/1707.07601): to the losses of `pivot` it adds, for every two languages, the ranking loss of the
+captions that describe the same picture (their Parallel-Sym and, with `similarity: order`, Parallel-Asym). Between
+captions the order score has no direction: see `encoders.similarity`.
 """
 
 from typing import ClassVar, Literal
@@ -11,16 +11,20 @@ from typing import ClassVar, Literal
 from groundling.batches import PivotSampler, Sampler, TrainingData
 from groundling.batches.stage import Loss
 from groundling.errors import UserError
+from groundling.objectives import SumOfHinges
+from groundling.objectives.objective import AnyObjective
 from groundling.objectives.pivot import PivotLoss
+from groundling.systems.base import register
 from groundling.systems.plan import Context
 from groundling.systems.vse import VSE, VSESettings
 
 
 class ParallelSettings(VSESettings):
     name: Literal["parallel"] = "parallel"  # type: ignore[assignment]
-    objective: Literal["max_of_hinges", "sum_of_hinges", "contrastive"] = "sum_of_hinges"
+    objective: AnyObjective = SumOfHinges()
 
 
+@register
 class Parallel(VSE):
     name = "parallel"
     paper = "Gella et al. 2017 (Parallel)"

@@ -1,8 +1,8 @@
 """The picture as the pivot between languages.
 
 Gella, Sennrich, Keller and Lapata 2017, "Image pivoting for learning multilingual multimodal representations"
-(arXiv:1707.07601): each step takes pictures with one caption in every language and adds up the ranking losses of the
-languages,
+(https://arxiv.org/abs/1707.07601): each step takes pictures with one caption in every language and adds up the ranking
+losses of the languages,
 
     L = Σ_l Σ_(i, c) Σ_c' [α − s(i, c) + s(i, c')]₊ + Σ_i' [α − s(i, c) + s(i', c)]₊,
 
@@ -14,16 +14,20 @@ from typing import ClassVar, Literal
 
 from groundling.batches import PivotSampler, Sampler, TrainingData
 from groundling.batches.stage import Loss
+from groundling.objectives import SumOfHinges
+from groundling.objectives.objective import AnyObjective
 from groundling.objectives.pivot import PivotLoss
+from groundling.systems.base import register
 from groundling.systems.plan import Context
 from groundling.systems.vse import VSE, VSESettings
 
 
 class PivotSettings(VSESettings):
     name: Literal["pivot"] = "pivot"  # type: ignore[assignment]
-    objective: Literal["max_of_hinges", "sum_of_hinges", "contrastive"] = "sum_of_hinges"
+    objective: AnyObjective = SumOfHinges()
 
 
+@register
 class Pivot(VSE):
     name = "pivot"
     paper = "Gella et al. 2017 (Pivot)"

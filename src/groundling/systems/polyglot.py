@@ -30,9 +30,9 @@ from groundling.encoders.tokenisers.use import LANGUAGES, UseTokeniser
 from groundling.encoders.tuned import TunedEncoders
 from groundling.errors import UserError, did_you_mean
 from groundling.objectives.info_nce import InfoNCE
-from groundling.objectives.mixed_languages import Look, MaxOfHinges, MixedLanguageLoss
+from groundling.objectives.mixed_languages import LinesOfHinges, Look, MixedLanguageLoss
 from groundling.settings import Settings
-from groundling.systems.base import System
+from groundling.systems.base import System, register
 from groundling.systems.plan import Context, Plan
 from groundling.text import Tokeniser
 from groundling.vision.augmentation import Cropping
@@ -87,6 +87,7 @@ class PolyglotSettings(Settings):
     )
 
 
+@register
 class Polyglot(System):
     name = "polyglot"
     paper = "groundling"
@@ -122,7 +123,7 @@ class Polyglot(System):
     def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         own, encoders = self.settings, super().encoders(tokeniser, features)
         hinges = own.objective == "max_of_hinges"
-        encoders.objective = MaxOfHinges(own.margin) if hinges else InfoNCE(own.temperature)
+        encoders.objective = LinesOfHinges(own.margin) if hinges else InfoNCE(own.temperature)
         return encoders
 
     def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:

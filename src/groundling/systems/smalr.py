@@ -1,7 +1,7 @@
 """SMALR: HEM's words, MULE's losses, and masked cross-language modelling.
 
 Burns, Kim, Wijaya, Saenko and Plummer 2020, "Learning to scale multilingual representations for vision-language tasks"
-(arXiv:2004.04312, equation 4):
+(https://arxiv.org/abs/2004.04312, equation 4):
 
     L = L_mm + 1e-4·L_mask + 1e-6·L_adv + 5e-2·L_nc,
 
@@ -25,6 +25,7 @@ from groundling.encoders.tokenisers.hybrid_vocabulary import HybridVocabulary
 from groundling.objectives.language_alignment import AlignedLoss, AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
 from groundling.objectives.masked import completion, masked_words
+from groundling.systems.base import register
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 from groundling.systems.hem import FrequentWordSettings
 from groundling.systems.plan import Context
@@ -37,6 +38,7 @@ class SMALRSettings(EmbeddingNetworkSettings, AlignmentSettings, LatentTokenSett
     masked_matching: float = Field(1.0, ge=0, description="of masked captions finding their pictures, and back")
 
 
+@register
 class SMALR(EmbeddingNetwork):
     name = "smalr"
     paper = "Burns et al. 2020 (SMALR)"

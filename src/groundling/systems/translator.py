@@ -1,6 +1,6 @@
 """A language read with the encoder of another, through a map between their words.
 
-Liu, Lebret and Aberer, "Visually grounded cross-lingual transfer learning" (poster, seed 000):
+Fangyu Liu, Rémi Lebret and Karl Aberer, "Visually grounded cross-lingual transfer learning" (poster):
 
     s(i, t) = cos(f(M·t), g(i)),   sum of hinges, margin .2,
 
@@ -8,12 +8,12 @@ with the word vectors t of a sentence, frozen; M, the TRANSLATOR, a matrix from 
 of the language that f was trained on; f a recurrent encoder; g the picture encoder. Three ways to begin (`start`):
 
     scratch  FS  f and g at random, no M. The source language, which has no need of M, is trained in this way, too
-    encoder  T1  f and g from the run that comes `before`, M a random rotation
+    encoder  T1  f and g from the run that it starts from, M a random rotation
     aligned  T2  the same, M learned from a dictionary (SVD, then RCSLS) before any picture is seen
 
-**The run before.** A recipe names it (`before: runs/german`) or says how it differs from this one (`before: {corpus:
-{languages: [de]}, system: {start: scratch}}`); the second is trained first, by tables once for all cells and each seed.
-It belongs to the recipe and not to the system, since any system may start from any other's run.
+**The run that it starts from.** A recipe names it (`start: runs/german`) or says how it differs (`start: {corpus:
+{languages: [de]}, system: {start: scratch}}`); the second is trained first, by tables once for all entries and each
+seed. It belongs to the recipe and not to the system, since any system may start from any other's run.
 
 **Word vectors.** From files (`vectors: {fr: cc.fr.300.bin}`), or, for languages without one, trained on all training
 captions of that language in the corpus: text only, whatever `corpus.training_pictures` leaves to learn from with
@@ -34,6 +34,9 @@ from groundling.encoders.text import TextChoice
 from groundling.encoders.text.mapped import MappedEncoder, MappedSettings
 from groundling.encoders.tokenisers.vectors import VectorTokeniser
 from groundling.errors import UserError
+from groundling.objectives import SumOfHinges
+from groundling.objectives.objective import AnyObjective
+from groundling.systems.base import register
 from groundling.systems.plan import Context, Start
 from groundling.systems.vse import VSE, VSESettings
 from groundling.text import Tokeniser
@@ -45,12 +48,12 @@ from groundling.words.training import WordSettings
 
 class TranslatorSettings(VSESettings):
     name: Literal["translator"] = "translator"  # type: ignore[assignment]
-    objective: Literal["max_of_hinges", "sum_of_hinges", "contrastive"] = "sum_of_hinges"
+    objective: AnyObjective = SumOfHinges()
     text: None = Field(None, description="nothing: word vectors and the map between them are what this system is")  # type: ignore[assignment]
     start: Literal["scratch", "encoder", "aligned"] = Field(
         "scratch",
-        description="scratch (FS): at random; encoder (T1): encoder and picture encoder from the run `before`; aligned "
-        "(T2): the map from the dictionary, too",
+        description="scratch (FS): at random; encoder (T1): encoder and picture encoder from the recipe's `start`; "
+        "aligned (T2): the map from the dictionary, too",
     )
     freeze: list[Literal["map", "encoder", "pictures"]] = Field(
         [], description="parts that are not trained any further; nothing as published"
@@ -94,6 +97,7 @@ class TranslatorSettings(VSESettings):
         return self
 
 
+@register
 class Translator(VSE):
     name = "translator"
     paper = "Liu, Lebret and Aberer (Visually grounded cross-lingual transfer learning)"
@@ -148,14 +152,14 @@ class Translator(VSE):
 
     def warm_start(self, encoders: Encoders, tokeniser: Tokeniser, context: Context, start: Start) -> None:
         if not isinstance(start.system, Translator):
-            raise UserError(f"before: a run of system translator is needed, not of {start.system.name}")
+            raise UserError(f"start: a run of system translator is needed, not of {start.system.name}")
         theirs, ours = cast(MappedEncoder, start.encoders.text), cast(MappedEncoder, encoders.text)
         try:
             ours.sentence.load_state_dict(theirs.sentence.state_dict())
             encoders.picture.warm_start(start.encoders.picture)
         except (RuntimeError, ValueError):
             raise UserError(
-                "before: its text or picture encoder has another size; dimensions, word_dimensions and features must "
+                "start: its text or picture encoder has another size; dimensions, word_dimensions and features must "
                 "be the same in both recipes"
             ) from None
         dictionaries = self._dictionaries(context)

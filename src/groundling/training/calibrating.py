@@ -13,7 +13,7 @@ from groundling.model.trained import TrainedModel
 from groundling.run import Run
 
 
-def temperature_facts(run: Run, dev: Dataset, judging: bool, before: Path | None, device: str) -> dict[str, Any]:
+def temperature_facts(run: Run, dev: Dataset, judging: bool, start: Path | None, device: str) -> dict[str, Any]:
     """For run.json of a run that judges and whose best weights are there; the dev split also stopped its training.
 
     A student who learned from sentences alone (`judging` is false) has the temperature of the teacher, whose head it
@@ -22,7 +22,7 @@ def temperature_facts(run: Run, dev: Dataset, judging: bool, before: Path | None
     if judging:
         found = fitted_temperature(TrainedModel.load(run.folder, device), dev)
         return {"temperature": found.value, "temperature_from": found.told_by}
-    teacher = 1.0 if before is None else Run(before).temperature()
+    teacher = 1.0 if start is None else Run(start).temperature()
     return {"temperature": teacher, "temperature_from": "the teacher"}
 
 

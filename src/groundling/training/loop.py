@@ -42,21 +42,21 @@ def train(
     resume: bool = False,
     device: str = "auto",
     checkpoint_seconds: float = 60.0,
-    before: Path | None = None,
+    start: Path | None = None,
     teachers: Sequence[Path] = (),
 ) -> Run:
     """Train a recipe into a run folder; the best weights by validation are kept.
 
     A training that was killed goes on from its checkpoint with `resume` and ends, on a CPU, in the same weights as one
-    that was not. A finished run is left as it is. `before` is the finished run that the recipe starts from, `teachers`
+    that was not. A finished run is left as it is. `start` is the finished run that the recipe starts from, `teachers`
     are those that teach it.
     """
     run = Run(folder)
     if _already_there(run, recipe, resume):
         return run
     where = pick_device(device)
-    start = None if before is None else load_start(before, device)
-    system = systems.of(recipe) if start is None else systems.of(recipe).taught_by(start.system)
+    begin = None if start is None else load_start(start, device)
+    system = systems.of(recipe) if begin is None else systems.of(recipe).taught_by(begin.system)
     goes_on = run.checkpoint_file.exists()
 
     def learn(stage: Stage) -> None:
@@ -65,7 +65,7 @@ def train(
         fit(run, stage, run.stage_checkpoint(stage.name), checkpoint_seconds)
 
     saved = read_json(run.tokeniser_file) if goes_on else None
-    context = make_context(recipe, system, dataset, where, learn, start, saved)
+    context = make_context(recipe, system, dataset, where, learn, begin, saved)
     if teachers:
         context = replace(context, teachers=teacher_vectors(teachers, recipe, context.train, where))
     torch.manual_seed(recipe.training.seed)
@@ -85,7 +85,7 @@ def train(
         take_along(Path(recipe.features.weights), run.folder)
     told = facts(plan, context, at)
     if system.task == "entailment":
-        told |= temperature_facts(run, context.dev, plan.validation == "entailment", before, device)
+        told |= temperature_facts(run, context.dev, plan.validation == "entailment", start, device)
     write_json(run.facts_file, {**told, "score": validate.name})
     for file in (run.checkpoint_file, *run.folder.glob(run.stage_checkpoint("*").name)):
         file.unlink(missing_ok=True)

@@ -73,7 +73,7 @@ def teach(
     pairs = systems.of(recipe).taught_by(start.system).material(nothing, start).corpus
     if lesson.known is not None and lesson.known not in start.languages:
         raise UserError(f'the teacher does not know "{lesson.known}" (it knows {", ".join(start.languages)})')
-    run = train(recipe, nothing, out, resume=resume, device=device, before=lesson.run)
+    run = train(recipe, nothing, out, resume=resume, device=device, start=lesson.run)
     model = TrainedModel.load(run.folder, device)
     held_out = next(part for part in (pairs.split("test"), pairs.split("dev")) if len(part))
     known = held_out.keep_captions(held_out.languages != lesson.language)
@@ -122,14 +122,14 @@ def lesson_recipe(lesson: Lesson, teacher: Recipe, in_corpus: bool) -> Recipe:
         "known": lesson.known,
         "again": lesson.again,
     }
-    values = teacher.model_dump(exclude={"system", "training", "before", "teachers", "title"})
+    values = teacher.model_dump(exclude={"system", "training", "start", "teachers", "title"})
     changed = {
         "name": f"{teacher.name}+{lesson.language}",
         "corpus": {**values["corpus"], "languages": languages, "text_only": []},
         "text": {**values["text"], "minimum_count": lesson.minimum_count},
         "system": system,
         "training": training.model_dump(),
-        "before": str(lesson.run.resolve()),
+        "start": str(lesson.run.resolve()),
     }
     return check(Recipe, {**values, **changed}, "teach")
 

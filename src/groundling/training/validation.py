@@ -39,7 +39,7 @@ def validation(plan: Plan, context: Context) -> Validate:
 
 
 def _agreement(plan: Plan, context: Context, precision: str) -> Validate:
-    new, score = cast(TaughtTokeniser, plan.tokeniser).languages, context.recipe.training.score
+    new, score = cast(TaughtTokeniser, plan.tokeniser).languages, context.recipe.training.validation_language
     check_score(score, new)
     data = TrainingData.build(context.dev.corpus, context.dev.features, plan.tokeniser, context.device)
     return Agreement(data, new, precision, score)
@@ -48,16 +48,16 @@ def _agreement(plan: Plan, context: Context, precision: str) -> Validate:
 def _entailment(plan: Plan, context: Context, precision: str) -> Validate:
     dev, settings = context.dev, context.recipe.training
     data = TrainingData.build(dev.corpus, dev.features, plan.tokeniser, context.device, dev.corpus.classes())
-    return VerdictValidation(data, precision, settings.score, settings.measure)
+    return VerdictValidation(data, precision, settings.validation_language, settings.validation_metric)
 
 
 def _retrieval(plan: Plan, context: Context, precision: str) -> Validate:
     settings = context.recipe.training
-    if settings.measure == "loss":
-        raise UserError("training.measure: loss is for systems that judge statements; leave it out")
+    if settings.validation_metric == "loss":
+        raise UserError("training.validation_metric: loss is for systems that judge statements; leave it out")
     queries = context.dev.corpus.queries(context.recipe.evaluation.captions)
     data = TrainingData.build(queries, context.dev.features, plan.tokeniser, context.device)
-    return RetrievalValidation(data, precision, settings.score, plan.system.similarity, plan.dev_features)
+    return RetrievalValidation(data, precision, settings.validation_language, plan.system.similarity, plan.dev_features)
 
 
 KINDS: dict[str, Callable[[Plan, Context, str], Validate]] = {
@@ -165,7 +165,7 @@ class RetrievalValidation:
 
 def check_score(score: str, codes: Sequence[str]) -> None:
     if score != "all" and score not in codes:
-        raise UserError(f'training.score: no dev captions in "{score}"{did_you_mean(score, codes)}')
+        raise UserError(f'training.validation_language: no dev captions in "{score}"{did_you_mean(score, codes)}')
 
 
 def check_languages(train: Corpus, dev: Corpus, what: str = "captions") -> None:

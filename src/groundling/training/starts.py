@@ -1,4 +1,4 @@
-"""Trainings that another one builds on: the one that it starts from (`before` in a recipe), and its teachers.
+"""Trainings that another one builds on: the one that it starts from (`start` in a recipe), and its teachers.
 
 For a single training; tables have entries for them.
 """
@@ -11,12 +11,12 @@ from groundling.settings import Recipe
 from groundling.training.loop import train
 
 
-def train_before(recipe: Recipe, folder: Path, data: Path | None, device: str) -> Path | None:
+def train_start(recipe: Recipe, folder: Path, data: Path | None, device: str) -> Path | None:
     """The run that `recipe` starts from; None where it starts from none.
 
-    One that is described, not named, is trained beside the run `folder`, as NAME-before; one that was stopped goes on.
+    One that is described, not named, is trained beside the run `folder`, as NAME-start; one that was stopped goes on.
     """
-    return None if recipe.before is None else _trained(recipe.before, "before", recipe.name, folder, data, device)
+    return None if recipe.start is None else _trained(recipe.start, "start", recipe.name, folder, data, device)
 
 
 def train_teachers(recipe: Recipe, folder: Path, data: Path | None, device: str) -> list[Path]:
@@ -33,9 +33,9 @@ def _trained(wanted: Recipe | str, what: str, name: str, folder: Path, data: Pat
     earlier = wanted.model_copy(update={"name": f"{name}-{what}"})
     run = Run(folder.with_name(f"{folder.name}-{what}"))
     if not run.finished or run.recipe() != earlier:
-        start = train_before(earlier, run.folder, data, device)
+        start = train_start(earlier, run.folder, data, device)
         teachers = train_teachers(earlier, run.folder, data, device)
         dataset = Dataset.load(earlier.corpus, earlier.features, data, training=True)
         resume = run.recipe_file.exists()
-        train(earlier, dataset, run.folder, resume=resume, device=device, before=start, teachers=teachers)
+        train(earlier, dataset, run.folder, resume=resume, device=device, start=start, teachers=teachers)
     return run.folder

@@ -3,16 +3,16 @@
 import pytest
 import torch
 
-from groundling.objectives import hardening_hinges, max_of_hinges, sum_of_hinges
-from groundling.objectives.hardening import hardness
+from groundling.objectives import HardeningHinges, MaxOfHinges, SumOfHinges
+from groundling.objectives.hardening_hinges import hardness
 
 HAND = torch.tensor([[0.9, 0.8, 0.1], [0.3, 0.5, 0.4], [0.2, 0.6, 0.7]], dtype=torch.float64)
 
 
-def slow(scores: torch.Tensor, step: int, rate: float, margin: float, spared: torch.Tensor | None = None) -> float:
+def slow(scores: torch.Tensor, step: int, rate: float, margin: float, positives: torch.Tensor | None = None) -> float:
     """(1−k)·Σ + k·max for each picture and each caption, k = 1 − εᵗ, t counted from 1."""
     k, total = 1 - rate ** (step + 1), 0.0
-    for direction, free in ((scores, spared), (scores.T, None if spared is None else spared.T)):
+    for direction, free in ((scores, positives), (scores.T, None if positives is None else positives.T)):
         for i in range(len(scores)):
             costs = [
                 max(0.0, margin - float(direction[i, i]) + float(direction[i, j]))
@@ -25,7 +25,7 @@ def slow(scores: torch.Tensor, step: int, rate: float, margin: float, spared: to
 
 def test_a_case_by_hand() -> None:
     # The sum of hinges of this matrix is 1.1 and the max .8 (see test_hinge); after 2 steps of rate .5, k = 1 − .5³.
-    found = hardening_hinges(HAND, torch.tensor(2.0), rate=0.5, margin=0.2)
+    found = HardeningHinges(rate=0.5, margin=0.2)(HAND, step=torch.tensor(2.0))
     assert found.item() == pytest.approx(0.125 * 1.1 + 0.875 * 0.8)
 
 
@@ -33,12 +33,11 @@ def test_a_case_by_hand() -> None:
 @pytest.mark.parametrize("rate", [0.991, 0.91])
 def test_equals_the_slow_version(step: int, rate: float) -> None:
     torch.manual_seed(step)
-    scores, spared = torch.rand(6, 6, dtype=torch.float64), torch.rand(6, 6) < 0.3
+    scores, positives = torch.rand(6, 6, dtype=torch.float64), torch.rand(6, 6) < 0.3
     at = torch.tensor(float(step), dtype=torch.float64)
-    assert hardening_hinges(scores, at, rate, 0.3).item() == pytest.approx(slow(scores, step, rate, 0.3))
-    assert hardening_hinges(scores, at, rate, 0.3, spared).item() == pytest.approx(
-        slow(scores, step, rate, 0.3, spared)
-    )
+    objective = HardeningHinges(rate=rate, margin=0.3)
+    assert objective(scores, None, at).item() == pytest.approx(slow(scores, step, rate, 0.3))
+    assert objective(scores, positives, at).item() == pytest.approx(slow(scores, step, rate, 0.3, positives))
 
 
 def test_the_published_times() -> None:
@@ -53,9 +52,10 @@ def test_the_published_times() -> None:
 def test_from_all_pairs_to_the_hardest() -> None:
     torch.manual_seed(0)
     scores = torch.rand(5, 5)
-    assert hardening_hinges(scores, torch.tensor(7.0), rate=1.0).item() == pytest.approx(sum_of_hinges(scores).item())
-    assert hardening_hinges(scores, torch.tensor(0.0), rate=0.0).item() == pytest.approx(max_of_hinges(scores).item())
-    over_time = [hardening_hinges(scores, torch.tensor(float(step))).item() for step in range(0, 1000, 50)]
+    every, hardest = SumOfHinges()(scores).item(), MaxOfHinges()(scores).item()
+    assert HardeningHinges(rate=1.0)(scores, step=torch.tensor(7.0)).item() == pytest.approx(every)
+    assert HardeningHinges(rate=0.0)(scores).item() == pytest.approx(hardest)
+    over_time = [HardeningHinges()(scores, step=torch.tensor(float(step))).item() for step in range(0, 1000, 50)]
     assert over_time == sorted(over_time, reverse=True)
 
 
@@ -63,6 +63,7 @@ def test_gradients_and_order_of_the_batch() -> None:
     torch.manual_seed(0)
     scores = torch.rand(5, 5, dtype=torch.float64, requires_grad=True)
     step, order = torch.tensor(40.0, dtype=torch.float64), torch.randperm(5)
-    assert torch.autograd.gradcheck(lambda s: hardening_hinges(s, step, margin=0.21), (scores,))
-    permuted = hardening_hinges(scores[order][:, order], step)
-    assert permuted.item() == pytest.approx(hardening_hinges(scores, step).item())
+    objective = HardeningHinges(margin=0.21)
+    assert torch.autograd.gradcheck(lambda s: objective(s, step=step), (scores,))
+    permuted = objective(scores[order][:, order], step=step)
+    assert permuted.item() == pytest.approx(objective(scores, step=step).item())

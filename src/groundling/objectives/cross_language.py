@@ -1,7 +1,7 @@
-"""Hinges that turn from all wrong pairs to the hardest ones while training goes on.
+"""Captions against pictures, plus captions of two languages against each other: the loss of LIWE, CLMR and BERT+GRU.
 
-Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embeddings" (LIWE;
-doi:10.1109/ICCV.2019.00590), section 1 of the supplement.
+Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embeddings",
+https://doi.org/10.1109/ICCV.2019.00590.
 """
 
 from dataclasses import dataclass
@@ -11,42 +11,21 @@ from torch import Tensor
 
 from groundling.batches import DeviceBatch, TrainingData
 from groundling.encoders.pair import Encoders
-from groundling.objectives.hinge import hinge_costs
-
-
-def hardness(rate: float, step: Tensor) -> Tensor:
-    """k = 1 − rateᵗ at the t-th step of training, of which `step` (a tensor) are over: t = step + 1.
-
-    With the rate .991 the hardest pairs weigh half at t = 77 and .99 at t = 509. The step belongs to training, so that
-    evaluation does not advance it and a resumed training goes on where it was.
-    """
-    return 1 - rate ** (step + 1)
-
-
-def hardening_hinges(
-    scores: Tensor, step: Tensor, rate: float = 0.991, margin: float = 0.2, spared: Tensor | None = None
-) -> Tensor:
-    """(1 − k)·sum of hinges + k·max of hinges; see `hinge` for both and for `spared`."""
-    by_row, by_column = hinge_costs(scores, margin, spared)
-    k = hardness(rate, step)
-    everything = by_row.sum() + by_column.sum()
-    hardest = by_row.amax(dim=1).sum() + by_column.amax(dim=0).sum()
-    return (1 - k) * everything + k * hardest
+from groundling.objectives.objective import Objective
 
 
 @dataclass(frozen=True)
-class HardeningLoss:
-    """The loss of LIWE, CLMR and BERT+GRU: captions against pictures, plus captions against captions.
-
+class CrossLanguageLoss:
+    """
     Attributes:
-        rate, pair_rate: how fast the hardest pairs take over, against pictures and between captions.
+        objective: of captions and pictures.
+        pair_objective: of captions and captions.
         turns: where languages take turns, how many there are and the step at which pairs of captions start; None where
             every step has the base language in it, as published.
     """
 
-    margin: float
-    rate: float
-    pair_rate: float
+    objective: Objective
+    pair_objective: Objective
     turns: tuple[int, int] | None = None
     mask_false_negatives: bool = False
 
@@ -65,16 +44,16 @@ class HardeningLoss:
             if pictures is not None:
                 positives = self.positives(data, captions[0], captions[0])  # column j: the picture of caption j
                 scores = vectors[0] @ pictures.T
-                losses.append(hardening_hinges(scores, age, self.rate, self.margin, positives))
+                losses.append(self.objective(scores, positives, age))
                 captions, vectors = captions[1:], vectors[1:]
             for place in range(0, len(vectors), 2):
                 positives = self.positives(data, captions[place], captions[place + 1])
                 scores = vectors[place] @ vectors[place + 1].T
-                losses.append(hardening_hinges(scores, age, self.pair_rate, self.margin, positives))
+                losses.append(self.pair_objective(scores, positives, age))
             return torch.stack(losses).sum()
 
     def age(self, batch: DeviceBatch) -> Tensor:
-        """Steps of training, by which the loss turns hard.
+        """Steps of training, by which an objective may turn hard.
 
         Where languages take turns each has had its share of the steps only, and pairs none before they start; counted
         like the others' they would be asked for the hardest pair before they have learned any, and stay at twice the
