@@ -1,10 +1,13 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from groundling import systems
+from groundling import settings, systems
 from groundling.errors import UserError
-from groundling.objectives import MaxOfHinges
+from groundling.files import write_json
+from groundling.objectives import Contrastive, HardeningHinges, MaxOfHinges, Objective, SumOfHinges
+from groundling.run import Run
 from groundling.settings import Recipe, check, override, read_yaml
 
 GOOD = {"corpus": {"name": "emoji"}}
@@ -72,3 +75,80 @@ def test_a_recipe_that_is_not_a_mapping(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=name) as error:
             read_yaml(tmp_path / name)
         assert "\n" not in str(error.value)
+
+
+OLD = {
+    "corpus": {"name": "emoji", "split": "artist"},
+    "training": {"score": "de", "measure": "loss"},
+    "system": {"name": "vse", "margin": 0.3, "spare_positives": True},
+    "before": {"system": {"name": "clip_ve", "reading": "last"}},
+}
+NEW = {
+    "corpus": {"name": "emoji", "split_by": "artist"},
+    "training": {"validation_language": "de", "validation_metric": "loss"},
+    "system": {"name": "vse", "objective": {"name": "max_of_hinges", "margin": 0.3}, "mask_false_negatives": True},
+    "start": {"system": {"name": "clip_ve", "pooling": "last"}},
+}
+
+
+@pytest.fixture
+def untold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a process that has said nothing yet."""
+    monkeypatch.setattr(settings, "_told", set())
+
+
+@pytest.mark.usefixtures("untold")
+def test_settings_by_former_names_mean_the_same_and_are_told_once(capfd: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        old, new = (check(Recipe, values, "recipe") for values in (OLD, NEW))
+        assert systems.meaning(old) == systems.meaning(new)
+    told = sorted(line.split()[1] for line in capfd.readouterr().err.splitlines())
+    former = ["before", "corpus.split", "system.margin", "system.reading", "system.spare_positives"]
+    assert told == [*former, "training.measure", "training.score"]
+
+
+@pytest.mark.usefixtures("untold")
+def test_recipes_of_runs_are_read_by_former_names_without_a_word(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write_json(tmp_path / "recipe.json", {key: value for key, value in OLD.items() if key != "system"})
+    assert Run(tmp_path).recipe().training.validation_language == "de"
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("untold")
+def test_assignments_reach_groups_by_former_names(capfd: pytest.CaptureFixture[str]) -> None:
+    changed = override({"before": {"training": {"seed": 1}}}, ["before.training.seed=2", "start.name=other"])
+    assert changed == {"start": {"training": {"seed": 2}, "name": "other"}}
+    assert capfd.readouterr().err.count("\n") == 1
+
+
+def test_a_setting_cannot_be_given_by_both_names() -> None:
+    with pytest.raises(UserError, match="score is what validation_language was once called; leave one of them out"):
+        check(Recipe, {**GOOD, "training": {"score": "de", "validation_language": "en"}}, "recipe")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"objective": "contrastive"}, Contrastive()),
+        ({"objective": "contrastive", "margin": 0.3, "temperature": 0.1}, Contrastive(temperature=0.1)),
+        ({"objective": {"margin": 0.3}}, MaxOfHinges(margin=0.3)),
+        ({"similarity": "order"}, MaxOfHinges(margin=0.05)),
+        ({"similarity": "order", "objective": "contrastive"}, Contrastive()),
+        ({"similarity": "order", "objective": {"name": "sum_of_hinges"}}, SumOfHinges(margin=0.05)),
+        ({"similarity": "order", "objective": {"margin": 0.3}}, MaxOfHinges(margin=0.3)),
+        ({"objective": HardeningHinges(rate=0.5).model_dump()}, HardeningHinges(rate=0.5)),
+    ],
+)
+def test_an_objective_by_its_name_by_its_settings_and_in_part(given: dict[str, Any], expected: Objective) -> None:
+    made = systems.make({"name": "vse", **given}).settings
+    assert made.objective == expected  # type: ignore[attr-defined]
+    again = systems.make({"name": "vse", **made.model_dump(exclude_defaults=True)}).settings
+    assert again == made
+
+
+def test_both_objectives_of_cross_language_systems() -> None:
+    made = systems.make({"name": "liwe", "margin": 0.3, "hard_rate": 0.5}).settings
+    assert made.objective == HardeningHinges(margin=0.3, rate=0.5)  # type: ignore[attr-defined]
+    assert made.pair_objective == HardeningHinges(margin=0.3, rate=0.91)  # type: ignore[attr-defined]
