@@ -44,9 +44,9 @@ def recipes(
     from groundling.systems import SYSTEMS
 
     encoders = _encoders()
-    if name in SYSTEMS:
+    if name is not None and name in SYSTEMS:
         return _show(f"System {name} ({SYSTEMS[name].paper})", SYSTEMS[name].Settings, as_json)
-    if name in OBJECTIVES:
+    if name is not None and name in OBJECTIVES:
         return _show(f"Objective {name} ({OBJECTIVES[name].paper})", OBJECTIVES[name], as_json)
     if name in encoders:
         return _show(f"{_kind(name).capitalize()} {name.partition(':')[2]}", encoders[name].Settings, as_json)
