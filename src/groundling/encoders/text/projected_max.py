@@ -58,6 +58,7 @@ class ProjectedMaxEncoder(TableEncoder):
     def __init__(self, tokeniser: Tokeniser, dimensions: int, settings: ProjectedMaxSettings) -> None:
         super().__init__(tokeniser)
         self.words = nn.Embedding(tokeniser.size, settings.word_dimensions)
+        nn.init.normal_(self.words.weight, std=0.1)  # small: a rare word is moved a few times only, and must arrive
         self.dropout, self.word_dropout = nn.Dropout(settings.dropout), settings.word_dropout
         self.sentence = ProjectedMaxSentence(settings.word_dimensions, settings.hidden, dimensions, settings.dropout)
 
