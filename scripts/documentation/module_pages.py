@@ -11,7 +11,7 @@ PACKAGES = (
 
 def page(name: str) -> str:
     package = import_module(f"groundling.{name}")
-    inside = pkgutil.iter_modules(package.__path__) if hasattr(package, "__path__") else ()
-    names = [f"groundling.{name}.{module.name}" for module in inside if not module.name.startswith("_")]
+    inside = pkgutil.walk_packages(getattr(package, "__path__", []), f"groundling.{name}.")
+    names = [module.name for module in inside if not module.ispkg and "._" not in module.name]
     parts = [f"# groundling.{name}", str(package.__doc__ or "")]
     return "\n\n".join([*parts, *(f"::: {each}" for each in names or [f"groundling.{name}"])]) + "\n"
