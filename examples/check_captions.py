@@ -45,7 +45,7 @@ def main(folder: Path) -> None:
     training = {"maximum_steps": 600, "validate_every": 100, "batch_size": 64, "learning_rate": 3e-3}
     settings = {"features": {"size": 64}, "text": {"minimum_count": 1}, "training": training}
     run = groundling.train(corpus=corpus, system=system, out=folder / "judge", **settings)
-    print(f"Right on {groundling.evaluate(run)['languages']['en']['accuracy']:.0f} % of the test statements")
+    print(f"Right on {groundling.evaluate(run).value('en', 'accuracy'):.0f} % of the test statements")
 
     checker = Checker.load(run)
     captions = {"red-ball-44.png": "It is a ball.", "red-box-44.png": "It is blue.", "blue-box-44.png": "It is old."}

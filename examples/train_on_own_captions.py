@@ -45,9 +45,9 @@ def main(folder: Path) -> None:
     run = groundling.train(corpus=table, system="bag", out=folder / "run", features={"size": 64}, **settings)
     result = groundling.evaluate(run)
 
-    for language, recalls in result["languages"].items():
-        found = recalls["text_to_image"]
-        print(f"{language}: the right picture of {result['pictures']} comes first for {found['R@1']:.0f} % of captions")
+    for language in result.languages:
+        first = result.value(language, "text_to_image.R@1")
+        print(f"{language}: the right picture of {result.pictures} comes first for {first:.0f} % of captions")
     print(f"Report: {run.folder / 'report.html'}")
 
 

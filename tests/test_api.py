@@ -51,10 +51,10 @@ def run(corpus: groundling.Corpus, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_a_corpus_in_memory_is_trained_on_and_found_again(run: Run, corpus: groundling.Corpus, tmp_path: Path) -> None:
     result = groundling.evaluate(run, device="cpu")
-    assert result["corpus"] == "shapes"
-    assert result["pictures"] == 12
+    assert (result.corpus, result.pictures) == ("shapes", 12)
+    assert repr(result) == f"RetrievalResult shapes, test: mR en {result.value('en', 'mR'):.1f}"
     assert (run.folder / "report.html").exists()
-    assert groundling.evaluate(str(run.folder), split="dev", device="cpu")["languages"].keys() == {"en"}
+    assert groundling.evaluate(str(run.folder), split="dev", device="cpu").languages.keys() == {"en"}
     model = groundling.Model.load(run, device="cpu")
     assert model.encode_text(["a red square"], "en").shape == (1, model.recipe.system.get("dimensions", 256))
     assert model.recipe.training.maximum_steps == SMALL["maximum_steps"]
@@ -114,3 +114,12 @@ def test_importing_the_root_waits_for_nothing_heavy() -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(groundling.__file__).parent.parent)}
     said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
     assert said.stdout == "set()\n"
+
+
+def test_a_result_as_a_table(run: Run) -> None:
+    pandas = pytest.importorskip("pandas")
+    result = groundling.evaluate(run, split="dev", device="cpu")
+    table = result.frame()
+    assert isinstance(table, pandas.DataFrame)
+    assert table.loc["en", "text_to_image.R@10"] == result.value("en", "text_to_image.R@10")
+    assert {"image_to_text.median", "mR"} <= set(table.columns)

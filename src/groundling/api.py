@@ -2,7 +2,8 @@
 
 >>> import groundling
 >>> run = groundling.train(corpus="my-corpus", system="bag", out="runs/mine")  # doctest: +SKIP
->>> groundling.evaluate(run)["mean"]["mR"]  # doctest: +SKIP
+>>> groundling.evaluate(run)  # doctest: +SKIP
+RetrievalResult my-corpus, test: mR en 41.2, de 38.0
 >>> groundling.Model.load(run).encode_text(["ein Hund am Strand"], "de")  # doctest: +SKIP
 """
 
@@ -17,6 +18,7 @@ from groundling.corpus import Corpus, save
 from groundling.dataset import Dataset
 from groundling.devices import pick_device
 from groundling.errors import UserError
+from groundling.evaluation.results import Result
 from groundling.evaluation.saved import evaluate_run
 from groundling.files import write_text
 from groundling.report.run_report import write_report
@@ -116,10 +118,12 @@ def evaluate(
     split: str = "test",
     data: AnyPath | None = None,
     device: str = "auto",
-) -> dict[str, Any]:
-    """Recalls of a run by language, or the accuracy of one that judges statements; as `groundling evaluate --json`.
+) -> Result:
+    """Recalls of a run by language, or the accuracy of an entailment model, as `groundling evaluate` prints them.
 
-    On the run's own corpus and test split, also leaves evaluation.json, report.html and report.md in its folder.
+    `result.value("de", "text_to_image.R@10")` is one number, `result.frame()` a pandas table of all of them, and
+    `result.to_json()` what `--json` prints. On the run's own corpus and test split, also leaves evaluation.json,
+    report.html and report.md in its folder.
 
     Args:
         run: a run, or its folder.
@@ -132,7 +136,7 @@ def evaluate(
     evaluation = evaluate_run(Path(run), split, corpus=name, data=where, device=device)
     if evaluation.saved:
         write_report(evaluation)
-    return evaluation.result.to_json()
+    return evaluation.result
 
 
 def teach(

@@ -6,7 +6,7 @@ from math import fsum
 from typing import Any, ClassVar
 
 from groundling.corpus.entailment import LABELS
-from groundling.evaluation.results.values import Json, Values, known_value
+from groundling.evaluation.results.values import ByLanguage, Json, Values, known_value
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,10 @@ class EntailmentScores:
     def value(self, metric: str) -> float:
         return known_value(self.values, metric, metric, "entailment")
 
+    def numbers(self) -> Values:
+        """Every metric by the name that recipes have for it."""
+        return dict(self.values)
+
     def to_json(self) -> Json:
         data = asdict(self)
         return data.pop("values") | data
@@ -130,8 +134,8 @@ class Uncalibrated:
         return Uncalibrated(Calibration.from_json(data["overall"]), parts)
 
 
-@dataclass(frozen=True)
-class EntailmentResult:
+@dataclass(frozen=True, repr=False)
+class EntailmentResult(ByLanguage):
     """How well a model judges statements: all together, and those of each language.
 
     Attributes:
@@ -150,6 +154,10 @@ class EntailmentResult:
     uncalibrated: Uncalibrated | None = None
     skipped: tuple[str, ...] = ()
     task: ClassVar[str] = "entailment"
+    headline: ClassVar[str] = "accuracy"
+
+    def scores(self) -> dict[str, EntailmentScores]:
+        return self.languages
 
     def value(self, language: str, metric: str) -> float:
         return self.languages[language].value(metric)

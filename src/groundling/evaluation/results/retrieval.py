@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from groundling.errors import UserError
 from groundling.evaluation.metrics import DIRECTIONS
-from groundling.evaluation.results.values import Json, Values, known_value
+from groundling.evaluation.results.values import ByLanguage, Json, Values, known_value
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,11 @@ class RetrievalScores:
         direction, _, short = metric.partition(".")
         values, name = (getattr(self, direction), short) if direction in DIRECTIONS else (self.both, metric)
         return known_value(values, name, metric, "retrieval")
+
+    def numbers(self) -> Values:
+        """Every metric by the name that recipes have for it."""
+        apart = {direction: getattr(self, direction) for direction in DIRECTIONS}
+        return {f"{way}.{name}": value for way, values in apart.items() for name, value in values.items()} | self.both
 
     def to_json(self) -> Json:
         counts = {"pictures": self.pictures, "captions": self.captions}
@@ -59,8 +64,8 @@ class RetrievalScores:
         )
 
 
-@dataclass(frozen=True)
-class RetrievalResult:
+@dataclass(frozen=True, repr=False)
+class RetrievalResult(ByLanguage):
     """How well a model finds pictures and captions on one split of a corpus.
 
     Attributes:
@@ -80,6 +85,10 @@ class RetrievalResult:
     folds: int = 1
     skipped: tuple[str, ...] = ()
     task: ClassVar[str] = "retrieval"
+    headline: ClassVar[str] = "mR"
+
+    def scores(self) -> dict[str, RetrievalScores]:
+        return self.languages
 
     def value(self, language: str, metric: str) -> float:
         return self.languages[language].value(metric)
