@@ -53,14 +53,14 @@ def test_scaled_logits_have_a_scaled_temperature_and_the_same_probabilities() ->
     arrays(np.float32, st.tuples(st.integers(1, 6), st.just(3)), elements=st.floats(-60, 60, width=32)),
     st.floats(0.01, 100),
 )
-def test_no_verdict_changes(logits: np.ndarray, temperature: float) -> None:
+def test_no_prediction_changes(logits: np.ndarray, temperature: float) -> None:
     found = probabilities(logits, temperature)
     assert (found.argmax(axis=1) == logits.argmax(axis=1)).all()
     assert (found >= 0).all()
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-6)
 
 
-def test_no_verdict_changes_where_rounding_makes_labels_equal() -> None:
+def test_no_prediction_changes_where_rounding_makes_labels_equal() -> None:
     logits = np.array([[1.0, np.nextafter(np.float32(1), np.float32(2)), 0.0]], dtype=np.float32)
     for temperature in (1.0, 5.0, 100.0):
         assert probabilities(logits, temperature).argmax() == 1
@@ -80,7 +80,7 @@ def test_where_nothing_can_be_told_it_is_1() -> None:
     assert fit_temperature(logits, np.zeros(FEWEST, dtype=int)) == 1
     assert why_not(logits, np.zeros(FEWEST, dtype=int)) == "statements of one label only"
     assert fit_temperature(logits, logits.argmax(axis=1)) == 1
-    assert why_not(logits, logits.argmax(axis=1)) == "no verdict is wrong"
+    assert why_not(logits, logits.argmax(axis=1)) == "no prediction is wrong"
     assert why_not(logits, classes) is None
     with pytest.raises(ValueError, match="same statements"):
         fit_temperature(logits, classes[1:])

@@ -3,7 +3,7 @@
     p = softmax(logits / T),   T = argmin of the mean of −ln p(true label) over statements that nothing was trained on
 
 A network that was trained until its training loss is nearly nothing says 99% where it is right in 84 of 100 cases. One
-number for the whole model, the temperature, makes up for most of it. No verdict changes: the largest logit stays that.
+number for the whole model, the temperature, makes up for most of it. What is predicted stays: the largest logit does.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def log_loss(logits: npt.ArrayLike, classes: npt.ArrayLike, temperature: float =
 def why_not(logits: npt.ArrayLike, classes: npt.ArrayLike) -> str | None:
     """What keeps a temperature from being told, in a few words; None where it can be.
 
-    Where every verdict is right, the loss falls for ever as the temperature does, and says nothing.
+    Where every prediction is right, the loss falls for ever as the temperature does, and says nothing.
     """
     scores, truth = _checked(logits, classes)
     if len(truth) < FEWEST:
@@ -48,7 +48,7 @@ def why_not(logits: npt.ArrayLike, classes: npt.ArrayLike) -> str | None:
     if len(np.unique(truth)) < 2:
         return "statements of one label only"
     if (scores[np.arange(len(truth)), truth] == scores.max(axis=1)).all():
-        return "no verdict is wrong"
+        return "no prediction is wrong"
     return None
 
 

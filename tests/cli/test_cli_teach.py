@@ -161,7 +161,7 @@ def test_kill_9_then_resume_gives_the_same_student(teacher: Path, own_ground: Pa
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def test_a_judge_is_taught_by_statements_and_shows_its_verdicts(own_ground: Path) -> None:
+def test_a_judge_is_taught_by_statements_and_shows_what_it_judges_right(own_ground: Path) -> None:
     world = make_judged()
     storage.save(world.corpus, own_ground / "corpus")
     np.save(own_ground / "features.npy", world.features)
@@ -176,7 +176,7 @@ def test_a_judge_is_taught_by_statements_and_shows_its_verdicts(own_ground: Path
     lesson = ["teach", "judge", "--language", "de", "--corpus", "corpus", "--out", "both", "--steps", 100]
     said = call(*lesson)
     assert said.code == 0, said.err
-    assert "verdicts on judged, % right" in said.out
+    assert "statements of judged, % judged right" in said.out
     result = call(*lesson, "--resume", "--json").json  # it has ended: only told again
     assert result["task"] == "entailment"
     assert result["after"]["test"]["accuracy"] > result["before"]["test"]["accuracy"] + 5

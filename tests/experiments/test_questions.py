@@ -12,9 +12,10 @@ from small_tables import BASE, make_table, run_table
 from conftest import make_world
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.consistency.evaluate import evaluate_consistency
+from groundling.evaluation.consistency.evaluate import ask_together
+from groundling.evaluation.loading import load_run
 from groundling.evaluation.results import RetrievalResult
-from groundling.evaluation.translated_queries import evaluate_translated
+from groundling.evaluation.translated_queries import ask_translated
 from groundling.experiments.question import Question
 from groundling.experiments.results import how_it_was_made, summarise
 from groundling.experiments.runner import finished_entries, run_entries
@@ -81,10 +82,8 @@ def test_answers_are_those_of_the_evaluation_by_hand(
     table = table_of(AVERAGE, TO_ENGLISH)
     results = run_table(table, tmp_path, keep_weights=True)
     average, translated = table_entries(table)
-    assert (
-        results[average.key].result == evaluate_consistency(tmp_path / average.folder, "average", device="cpu").together
-    )
-    by_hand = evaluate_translated(tmp_path / translated.folder, "en", "own", device="cpu")
+    assert results[average.key].result == ask_together(load_run(tmp_path / average.folder), "average").together
+    by_hand = ask_translated(load_run(tmp_path / translated.folder, every_language=True), "en", "own")
     assert results[translated.key].result == by_hand.result
     (row,) = (row for row in summarise(table, results).rows if row.name == "Trans. to En")
     assert row.columns["en"].mean == by_hand.result.value("en", "mR")

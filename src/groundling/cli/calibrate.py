@@ -21,7 +21,7 @@ def calibrate(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Make the probabilities of a run's verdicts as sure as they are right. Verdicts stay what they are.
+    """Make the probabilities of a run's labels as sure as they are right. What it predicts stays what it is.
 
     Training does this by itself. It is for runs that were trained before it did, and for statements of your own that
     are more like what the model will be asked. Changes the temperature in run.json and nothing else.

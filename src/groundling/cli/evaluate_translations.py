@@ -21,20 +21,22 @@ def ask(
     as_json: bool,
 ) -> None:
     """--consistency, --translate-to, or else --by-origin."""
-    if consistency:
-        from groundling.evaluation.consistency.evaluate import evaluate_consistency
+    from groundling.evaluation.loading import load_run
 
-        how = cast(Literal["average", "learned"], consistency)
-        together = evaluate_consistency(run, how, source or "own", **common)
+    loaded = load_run(run, every_language=translate_to is not None, **common)
+    if consistency:
+        from groundling.evaluation.consistency.evaluate import ask_together
+
+        together = ask_together(loaded, cast(Literal["average", "learned"], consistency), source or "own")
         return print_json(together.to_json()) if as_json else _show_consistency(together)
     if translate_to:
-        from groundling.evaluation.translated_queries import evaluate_translated
+        from groundling.evaluation.translated_queries import ask_translated
 
-        translated = evaluate_translated(run, translate_to, source or "own", **common)
+        translated = ask_translated(loaded, translate_to, source or "own")
         return print_json(translated.to_json()) if as_json else _show_translated(translated)
-    from groundling.evaluation.origins import evaluate_by_origin
+    from groundling.evaluation.origins import ask_by_origin
 
-    origins = evaluate_by_origin(run, **common)
+    origins = ask_by_origin(loaded)
     return print_json(origins.to_json()) if as_json else _show_origins(origins)
 
 

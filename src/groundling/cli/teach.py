@@ -133,7 +133,7 @@ def _lines(result: dict[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
     ]
     tested = result["after"].get("test")
     if tested is not None and result["task"] == "entailment":
-        lines.insert(0, (f"verdicts on {tested['corpus']}, % right", ("test", "accuracy")))
+        lines.insert(0, (f"statements of {tested['corpus']}, % judged right", ("test", "accuracy")))
     elif tested is not None:
         found = [("text→picture R@1", "text_to_image", "R@1"), ("text→picture R@10", "text_to_image", "R@10")]
         found += [("picture→text R@1", "image_to_text", "R@1"), ("picture→text R@10", "image_to_text", "R@10")]

@@ -43,7 +43,7 @@ def order_similarities(specific: Tensor, general: Tensor) -> Tensor:
 
     The s × g × d differences are never there together, neither now nor when gradients are asked for.
     """
-    scores: Tensor = _Order.apply(specific, general)
+    scores: Tensor = _Order.apply(specific, general)  # type: ignore[no-untyped-call]
     return scores
 
 

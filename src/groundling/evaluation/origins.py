@@ -1,44 +1,33 @@
 """People's sentences, their translations and a machine's, each asked by itself (Burns et al. 2020, Table 17)."""
 
-from pathlib import Path
+from functools import partial
 
-from groundling.corpus import ORIGINS
+from groundling.corpus import ORIGINS, Corpus
 from groundling.errors import UserError
-from groundling.evaluation.loading import LoadedRun, load_run
+from groundling.evaluation.loading import LoadedRun
 from groundling.evaluation.results import OriginsResult
+from groundling.model.protocol import Vectors
 
 
-def evaluate_by_origin(
-    folder: Path,
-    split: str = "test",
-    captions: str | None = None,
-    corpus: str | None = None,
-    data: Path | None = None,
-    device: str = "auto",
-    folds: int | None = None,
-) -> OriginsResult:
+def ask_by_origin(loaded: LoadedRun) -> OriginsResult:
     """One result for each origin that captions of the split have.
 
     Captions of other origins neither ask nor compete: the sentences of each are a test set of their own, with all
-    pictures of the split. The run's folder is left as it is.
+    pictures of the split.
     """
-    return ask_by_origin(load_run(folder, corpus, data, device), split, captions, folds)
-
-
-def ask_by_origin(
-    loaded: LoadedRun, split: str = "test", captions: str | None = None, folds: int | None = None
-) -> OriginsResult:
-    """The same of a run that is loaded."""
-    part = loaded.dataset.split(split)
+    part = loaded.part()
     if not len(part.corpus):
-        raise UserError(f'corpus {part.corpus.name} has no captions in split "{split}"')
+        raise UserError(f'corpus {part.corpus.name} has no captions in split "{loaded.split}"')
     pictures = loaded.model.encode_features(part.features)
     origins = {}
     for origin in ORIGINS:
         chosen = part.corpus.keep_captions(part.corpus.origins == origin)
         if len(chosen):
-            asked, parts = loaded.queries(chosen, split, captions, folds)
+            asked = loaded.queries(chosen)
             vectors = loaded.model.encode_text(asked.texts, asked.languages.tolist())
-            origins[origin] = loaded.measure(asked, pictures, vectors, split, parts)
-    pictures_there = len(part.corpus.pictures)
-    return OriginsResult(part.corpus.name, split, pictures_there, origins, loaded.dataset.skipped)
+            origins[origin] = loaded.measure(asked, pictures, partial(_of_language, asked, vectors))
+    return OriginsResult(part.corpus.name, loaded.split, len(part.corpus.pictures), origins, loaded.dataset.skipped)
+
+
+def _of_language(asked: Corpus, vectors: Vectors, code: str) -> Vectors:
+    return vectors[asked.languages == code]

@@ -68,17 +68,17 @@ class Question(Settings):
         return asked_corpus(settings, self.corpus, every_language=bool(self.translate_to))
 
 
-def answer(question: Question, loaded: "LoadedRun", data: Path | None) -> dict[str, Any]:
+def answer(question: Question, loaded: "LoadedRun") -> dict[str, Any]:
     """An evaluation as JSON. `loaded` has the corpus that `Question.asked_of` names."""
-    source = find_source(question.source or "own", data)
+    source = find_source(question.source or "own", loaded.data)
     if question.consistency:
         from groundling.evaluation.consistency.evaluate import ask_together
 
-        return ask_together(loaded, question.consistency, source, data=data).to_json()
+        return ask_together(loaded, question.consistency, source).to_json()
     if question.translate_to:
         from groundling.evaluation.translated_queries import ask_translated
 
-        return ask_translated(loaded, question.translate_to, source, data=data).to_json()
+        return ask_translated(loaded, question.translate_to, source).to_json()
     from groundling.evaluation.origins import ask_by_origin
 
     found = ask_by_origin(loaded)

@@ -262,9 +262,9 @@ def run_entry(
         saved.save(run, evaluate_split(model, dataset))  # first of all: an entry with an evaluation is done
     for question in asked:
         if not is_answered(run, question):
-            loaded = LoadedRun(run, model, _asked_dataset(entry, question, data))
+            loaded = LoadedRun(run, model, _asked_dataset(entry, question, data), data)
             made = read_json(run.evaluation_file)["made_from"]
-            write_json(folder / question.file, {**answer(question, loaded, data), "made_from": made})
+            write_json(folder / question.file, {**answer(question, loaded), "made_from": made})
     if not (kept or keep_weights or entry.keeps_weights):
         run.weights_file.unlink()
 

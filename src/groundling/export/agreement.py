@@ -7,7 +7,8 @@ import numpy as np
 from groundling.errors import UserError
 from groundling.export import samples
 from groundling.export.manifest import Agreement
-from groundling.export.onnx_model import OnnxModel, Vectors
+from groundling.export.onnx_model import OnnxModel
+from groundling.model.protocol import Vectors
 from groundling.model.trained import TrainedModel
 from groundling.vision.backbones import Backbone
 from groundling.vision.preprocessing import Preprocessing

@@ -26,7 +26,7 @@ def strength(step: Tensor, steps: int, most: float = 1e-6) -> Tensor:
 
 def reversed_gradient(values: Tensor, factor: Tensor) -> Tensor:
     """The values as they are; on the way back, the gradient times −`factor`."""
-    result: Tensor = _Reverse.apply(values, factor)
+    result: Tensor = _Reverse.apply(values, factor)  # type: ignore[no-untyped-call]
     return result
 
 

@@ -57,7 +57,7 @@ def _parse(data: bytes, checksum: str, dim: int) -> tuple[list[bytes], Vectors] 
     except (SafetensorError, KeyError, ValueError, OverflowError):
         return None
     shapes_fit = keys.shape == (len(features), 32) and features.shape == (len(keys), dim)
-    if not shapes_fit or (keys.dtype, features.dtype) != (np.uint8, np.float32):
+    if not shapes_fit or keys.dtype != np.uint8 or features.dtype != np.float32:
         return None
     if _checksum(keys, features) != checksum:
         return None

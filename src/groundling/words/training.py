@@ -142,7 +142,7 @@ def _gensim_model(captions: Sequence[list[str]], settings: WordSettings) -> Any:
         raise UserError(f"no word occurs {settings.minimum_count} times in {len(captions):,} captions")
     with bar("Training word vectors", settings.epochs) as progress:
 
-        class Watcher(CallbackAny2Vec):
+        class Watcher(CallbackAny2Vec):  # type: ignore[misc]
             def on_epoch_end(self, model: Any) -> None:
                 progress.advance()
 

@@ -1,4 +1,4 @@
-"""The verdict on a statement, for many scenes at once.
+"""The label of a statement, for many scenes at once.
 
 A picture leaves open what it hides, so many worlds fit it. A statement that is true in all of them is an entailment,
 one that is true in none is a contradiction, and all others are neutral. Nobody has to go through the worlds for that:
@@ -30,13 +30,13 @@ CONTRADICTION, NEUTRAL, ENTAILMENT = 0, 1, 2  # places in LABELS
 _NOTHING, _HIDDEN = -2, -1
 _MOST = 4  # things in a scene
 
-Verdicts = npt.NDArray[np.int8]  # [scenes]
+SceneLabels = npt.NDArray[np.int8]  # [scenes], places in LABELS
 Places = npt.NDArray[np.bool_]  # [scenes, things]
 Bits = npt.NDArray[np.uint8]
 
 
 class Labels:
-    """Answers `labels(statement)` with one verdict per scene."""
+    """Answers `labels(statement)` with one label per scene."""
 
     def __init__(self, scenes: Sequence[Scene]) -> None:
         self._known: dict[Thing, tuple[Places, Places]] = {}
@@ -58,21 +58,21 @@ class Labels:
         # For each thing the others it is so related to, as the bits of one number: [scenes, things]
         self._related = {name: _bits(pairs) for name, pairs in related.items()}
 
-    def __call__(self, statement: Statement) -> Verdicts:
+    def __call__(self, statement: Statement) -> SceneLabels:
         match statement:
             case Exists(thing):
                 surely, perhaps = self._which(thing)
-                return _verdict(surely.any(axis=1), perhaps.any(axis=1))
+                return _label(surely.any(axis=1), perhaps.any(axis=1))
             case Absent(thing):
                 surely, perhaps = self._which(thing)
-                return _verdict(~perhaps.any(axis=1), ~surely.any(axis=1))
+                return _label(~perhaps.any(axis=1), ~surely.any(axis=1))
             case Count(number, thing):
                 fewest, most = self._how_many(thing)
-                return _verdict((fewest == number) & (most == number), (fewest <= number) & (number <= most))
+                return _label((fewest == number) & (most == number), (fewest <= number) & (number <= most))
             case More(thing, other):
                 fewest, most = self._how_many(thing)
                 fewest_others, most_others = self._how_many(other)
-                return _verdict(fewest > most_others, most > fewest_others)
+                return _label(fewest > most_others, most > fewest_others)
             case Beside(thing, relation, other):
                 if other not in self._known_bits:
                     self._known_bits[other] = [_bits(places) for places in self._which(other)]
@@ -80,7 +80,7 @@ class Labels:
                     (one & ((self._related[relation] & others[:, None]) != 0)).any(axis=1)
                     for one, others in zip(self._which(thing), self._known_bits[other], strict=True)
                 )
-                return _verdict(surely, perhaps)
+                return _label(surely, perhaps)
 
     def _which(self, thing: Thing) -> tuple[Places, Places]:
         """The things of each scene that surely are, and that may be, what is spoken of."""
@@ -110,7 +110,7 @@ def _bits(places: npt.NDArray[np.bool_]) -> Bits:
     return np.packbits(places, axis=-1)[..., 0]
 
 
-def _verdict(surely: Any, perhaps: Any) -> Verdicts:
+def _label(surely: Any, perhaps: Any) -> SceneLabels:
     """CONTRADICTION is what cannot be, NEUTRAL what may be, ENTAILMENT what must be (and then also may)."""
-    verdicts: Verdicts = np.asarray(surely, dtype=np.int8) + np.asarray(perhaps, dtype=np.int8)
-    return verdicts
+    labels: SceneLabels = np.asarray(surely, dtype=np.int8) + np.asarray(perhaps, dtype=np.int8)
+    return labels

@@ -55,8 +55,8 @@ def _item(cell: int, split: str, random: Random, like: Item | None = None) -> It
     allowed = [*SHOWN, *sorted(HELD_OUT.get(split, ()))]
     wish = random.random()
     if like is not None and wish < 0.7:
-        same = (lambda pair: pair[1] == like.kind) if wish < 0.35 else (lambda pair: pair[0] == like.colour)
-        allowed = [pair for pair in allowed if same(pair)]
+        place, wanted = (1, like.kind) if wish < 0.35 else (0, like.colour)
+        allowed = [pair for pair in allowed if pair[place] == wanted]
     colour, kind = _pick(allowed, random)
     return Item(cell, _pick(SIZES, random), colour, kind)
 

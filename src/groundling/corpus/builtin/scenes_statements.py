@@ -1,8 +1,8 @@
-"""Which statements are made of which scenes, so that neither the words nor the picture alone give the verdict away.
+"""Which statements are made of which scenes, so that neither the words nor the picture alone give the label away.
 
 Every statement is made three times over: of a scene that it is true of, of one that it is false of, and of one that
 does not tell. So whatever a classifier makes of the words, it is right in exactly one of three cases. Each scene has as
-many statements of each verdict, too, as far as that can be filled.
+many statements of each label, too, as far as that can be filled.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,13 +31,13 @@ from groundling.corpus.columns import Integers, Mask
 from groundling.progress import bar
 
 _CANDIDATES = 8  # scenes that are compared for one statement
-EACH = 2  # statements per scene and verdict
+EACH = 2  # statements per scene and label
 _NEAR: dict[type, tuple[int, ...]] = {Absent: (ENTAILMENT,), More: (CONTRADICTION, ENTAILMENT)}  # see _Shown
 _SHARES = (1, 1, 2, 3, 1)  # how often a statement of each form is wished for, in the order of `forms`
 
 
 class Made(NamedTuple):
-    """A statement made of a scene, and its verdict as a place in LABELS."""
+    """A statement made of a scene, and its label as a place in LABELS."""
 
     scene: int
     statement: Statement
@@ -66,8 +66,8 @@ def draw(scenes: Sequence[Scene], random: Random) -> list[Made]:
     left = [form[:] for form in forms()]
     everything = [statement for form in left for statement in form]
     table = np.stack([labels(statement) for statement in everything])  # [statements, scenes]
-    verdicts = dict(zip(everything, table, strict=True))
-    # How much can be said of each scene with each verdict: those of which little can be said choose first.
+    labels_of = dict(zip(everything, table, strict=True))
+    # How much can be said of each scene with each label: those of which little can be said choose first.
     choices = np.stack([(table == label).sum(axis=0) for label in range(3)], axis=1)
     shown = _Shown(scenes)
     wanted = np.full((len(scenes), 3), EACH)
@@ -76,7 +76,7 @@ def draw(scenes: Sequence[Scene], random: Random) -> list[Made]:
         for form in _turns(left, random):
             place = int(random.random() * len(left[form]))
             statement = left[form][place]
-            free = [np.flatnonzero((verdicts[statement] == label) & (wanted[:, label] > 0)) for label in range(3)]
+            free = [np.flatnonzero((labels_of[statement] == label) & (wanted[:, label] > 0)) for label in range(3)]
             if not all(len(each) for each in free):  # and never again, as `wanted` only shrinks
                 left[form][place] = left[form][-1]
                 left[form].pop()
@@ -89,7 +89,7 @@ def draw(scenes: Sequence[Scene], random: Random) -> list[Made]:
                 some = [int(among[int(random.random() * len(among))]) for _ in range(_CANDIDATES)]
                 scene = min(some, key=lambda each: choices[each, label])
                 wanted[scene, label] -= 1
-                verdicts[statement][scene] = -1  # once is enough
+                labels_of[statement][scene] = -1  # once is enough
                 made.append(Made(scene, statement, label))
             progress.advance(3)
     return sorted(made, key=lambda one: one.scene)

@@ -1,14 +1,8 @@
 """Text encoders: captions into unit vectors of the shared space, found by name in `TEXT_ENCODERS`."""
 
+from groundling.encoders.settings import EncoderSettings
 from groundling.encoders.text.bag import BagEncoder
-from groundling.encoders.text.base import (
-    TEXT_ENCODERS,
-    EncoderSettings,
-    SpellingEncoder,
-    TextChoice,
-    TextEncoder,
-    chosen,
-)
+from groundling.encoders.text.base import TEXT_ENCODERS, SpellingEncoder, TextChoice, TextEncoder, chosen
 from groundling.encoders.text.bidirectional import BidirectionalEncoder
 from groundling.encoders.text.characters import CharacterEncoder
 from groundling.encoders.text.max_pooled import MaxPooledEncoder

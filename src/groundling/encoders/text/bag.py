@@ -17,7 +17,8 @@ from torch import Tensor, nn
 from torch.nn.functional import embedding_bag, normalize
 
 from groundling.encoders.padding import average
-from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings, TextEncoder
+from groundling.encoders.settings import EncoderSettings
+from groundling.encoders.text.base import TEXT_ENCODERS, TextEncoder
 from groundling.encoders.tokenisers.ngrams import NgramTokeniser
 from groundling.settings import TextSettings
 from groundling.text import Tokeniser

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 
 from groundling.encoders.settings import NONE, EncoderSettings, Named, Specials, choose, name_of
 from groundling.encoders.text.readers import SentenceReader
-from groundling.encoders.tokenisers import WordTokeniser
+from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.errors import UserError
 from groundling.registry import Registry
 from groundling.settings import TextSettings

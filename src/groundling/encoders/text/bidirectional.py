@@ -19,7 +19,8 @@ from torch.nn.functional import normalize
 
 from groundling.encoders.onnx_parts import LastState
 from groundling.encoders.padding import last, turned
-from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings
+from groundling.encoders.settings import EncoderSettings
+from groundling.encoders.text.base import TEXT_ENCODERS
 from groundling.encoders.text.readers import SentenceReader
 from groundling.encoders.text.word_table import TableEncoder
 from groundling.text import Tokeniser

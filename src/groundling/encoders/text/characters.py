@@ -22,7 +22,8 @@ from torch.nn.utils.parametrizations import weight_norm
 
 from groundling.encoders.onnx_parts import LastState, Spelled
 from groundling.encoders.padding import real
-from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings, SpellingEncoder, TextEncoder
+from groundling.encoders.settings import EncoderSettings
+from groundling.encoders.text.base import TEXT_ENCODERS, SpellingEncoder, TextEncoder
 from groundling.encoders.text.bidirectional import BidirectionalSentence
 from groundling.encoders.text.masked_norm import MaskedBatchNorm
 from groundling.encoders.text.max_pooled import MaxSentence

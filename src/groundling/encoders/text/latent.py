@@ -72,7 +72,7 @@ class LatentVocabulary(nn.Module):
         explored = torch.rand(len(rows), device=rows.device) < self.exploration
         drawn = torch.randint(self.best, (len(rows),), device=rows.device)
         chosen = near.gather(1, torch.where(explored, drawn, 0)[:, None])[:, 0]
-        straight: Tensor = _StraightThrough.apply(scores.softmax(dim=1), self.latent.detach(), near)
+        straight: Tensor = _StraightThrough.apply(scores.softmax(dim=1), self.latent.detach(), near)  # type: ignore[no-untyped-call]
         return embedding(chosen, self.latent) + straight
 
     @torch.no_grad()

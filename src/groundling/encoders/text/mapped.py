@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from groundling.encoders.onnx_parts import Spelled
-from groundling.encoders.text.base import EncoderSettings, SpellingEncoder
+from groundling.encoders.settings import EncoderSettings
+from groundling.encoders.text.base import SpellingEncoder
 from groundling.encoders.text.readers import RecurrentSentence
 from groundling.encoders.tokenisers.vectors import VectorTokeniser
 

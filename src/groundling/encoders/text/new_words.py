@@ -19,7 +19,8 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 
-from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings, TextEncoder
+from groundling.encoders.settings import EncoderSettings
+from groundling.encoders.text.base import TEXT_ENCODERS, TextEncoder
 from groundling.encoders.text.readers import SentenceReader, own_reader
 from groundling.encoders.text.word_table import TableEncoder
 from groundling.errors import UserError

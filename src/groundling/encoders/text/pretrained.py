@@ -19,7 +19,8 @@ from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from groundling.encoders.padding import real
-from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings, TextEncoder
+from groundling.encoders.settings import EncoderSettings
+from groundling.encoders.text.base import TEXT_ENCODERS, TextEncoder
 from groundling.encoders.text.bidirectional import BidirectionalSentence, Pooling
 from groundling.encoders.text.readers import SentenceReader
 from groundling.encoders.tokenisers.hub import HubTokeniser
@@ -77,8 +78,8 @@ class PretrainedEncoder(HubEncoder):
         self.trainable = settings.trainable
         self.sentence = BidirectionalSentence(hidden, dimensions, settings.pooling)
         if not self.trainable:
-            self.register_state_dict_post_hook(_leave_out)
-            self.register_load_state_dict_post_hook(_do_not_miss)
+            self.register_state_dict_post_hook(_leave_out)  # type: ignore[no-untyped-call]
+            self.register_load_state_dict_post_hook(_do_not_miss)  # type: ignore[no-untyped-call]
 
     def train(self, mode: bool = True) -> "PretrainedEncoder":
         super().train(mode)

@@ -17,7 +17,8 @@ from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings
+from groundling.encoders.settings import EncoderSettings
+from groundling.encoders.text.base import TEXT_ENCODERS
 from groundling.encoders.text.max_pooled import LargestGraph, MaxSentence
 from groundling.encoders.text.word_table import TableEncoder
 from groundling.text import Tokeniser

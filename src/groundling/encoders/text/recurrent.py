@@ -19,7 +19,8 @@ from torch.nn.functional import normalize
 
 from groundling.encoders.onnx_parts import Listed
 from groundling.encoders.padding import last
-from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings, TextEncoder
+from groundling.encoders.settings import EncoderSettings
+from groundling.encoders.text.base import TEXT_ENCODERS, TextEncoder
 from groundling.encoders.text.readers import RecurrentSentence
 from groundling.text import Tokeniser
 

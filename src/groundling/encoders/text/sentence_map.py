@@ -17,7 +17,8 @@ from torch.nn.functional import normalize
 
 from groundling.encoders.onnx_parts import Spelled
 from groundling.encoders.padding import entry
-from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings, SpellingEncoder
+from groundling.encoders.settings import EncoderSettings
+from groundling.encoders.text.base import TEXT_ENCODERS, SpellingEncoder
 from groundling.encoders.tokenisers.use import LANGUAGES, LETTERS, STEPS, UseTokeniser
 from groundling.errors import UserError
 from groundling.settings import TextSettings

@@ -19,11 +19,12 @@ from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from groundling.batches.stairs import Stairs as Packing
 from groundling.encoders.onnx_parts import LastState, Listed
 from groundling.encoders.padding import average
-from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings, TextEncoder
+from groundling.encoders.settings import EncoderSettings
+from groundling.encoders.text.base import TEXT_ENCODERS, TextEncoder
 from groundling.encoders.text.hybrid import HybridWords
-from groundling.encoders.text.packing import Packing
 from groundling.encoders.text.readers import ProjectedSentence
 from groundling.encoders.tokenisers.by_language import LanguageTokeniser
 from groundling.settings import TextSettings

@@ -1,7 +1,6 @@
 """A run asked in several languages at once: each query together with its translations."""
 
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,10 +12,9 @@ from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.consistency.score import Average, Combination, Combined
 from groundling.evaluation.consistency.training import Queries, learn
-from groundling.evaluation.loading import LoadedRun, load_run
+from groundling.evaluation.loading import LoadedRun
 from groundling.evaluation.query_translations import COMPARABLE, OWN, Translations, find_translations
 from groundling.evaluation.results import ConsistencyResult, Learning
-from groundling.evaluation.retrieval import measure
 from groundling.evaluation.scores import SCORES
 from groundling.model.protocol import Vectors
 from groundling.model.trained import TrainedModel
@@ -51,65 +49,38 @@ class Versions:
         return self.table[self.places[self.corpus.languages == code, languages.index(code)]]
 
 
-def evaluate_consistency(
-    folder: Path,
-    how: How,
-    source: str = OWN,
-    split: str = "test",
-    captions: str | None = None,
-    corpus: str | None = None,
-    data: Path | None = None,
-    device: str = "auto",
-    folds: int | None = None,
-) -> ConsistencyResult:
+def ask_together(loaded: LoadedRun, how: How, source: str = OWN) -> ConsistencyResult:
     """An evaluation of each query together with its translations, and `alone` without them.
 
-    "learned" learns on the dev split how much to make of each language. The run's folder is left as it is.
+    "learned" learns on the dev split how much to make of each language.
     """
-    return ask_together(load_run(folder, corpus, data, device), how, source, split, captions, data, folds)
-
-
-def ask_together(
-    loaded: LoadedRun,
-    how: How,
-    source: str = OWN,
-    split: str = "test",
-    captions: str | None = None,
-    data: Path | None = None,
-    folds: int | None = None,
-) -> ConsistencyResult:
-    """The same of a run that is loaded."""
-    if how == "learned" and split == "dev":
+    if how == "learned" and loaded.split == "dev":
         raise UserError("--consistency learned learns on the dev split; measure it on another one")
-    part = loaded.dataset.split(split)
-    queries, parts = loaded.queries(part.corpus, split, captions, folds)
-    kept = part.corpus.is_query(captions or loaded.model.recipe.evaluation.captions)
+    part = loaded.part()
+    queries, kept = loaded.queries(part.corpus), loaded.asks(part.corpus)
     known = sorted(set(loaded.trained) | set(queries.all_languages()))
     if len(known) == 1:
         raise UserError(
             f"{loaded.run.folder} knows one language, {known[0]}, so that there is no other to ask in; "
             f"--translate-to {known[0]} asks it with captions of other languages"
         )
-    found = find_translations(part.corpus, known, source, data, loaded.model.device.type)
+    found = find_translations(part.corpus, known, source, loaded.data, loaded.model.device.type)
     languages = _spoken(found, kept, known)
     versions = _versions(loaded.model, part, queries, kept, found, known, languages)
     shares = _shares(versions, languages)
     if not any(shares.values()):
         raise UserError(
-            f"{found.source}: no {split} caption of corpus {queries.name} has a translation there; "
+            f"{found.source}: no {loaded.split} caption of corpus {queries.name} has a translation there; "
             "give one that has, as --source"
         )
     combination: Combination = Average(len(languages))
     learning = None
     if how == "learned":
-        combination, learning = _learned(loaded, captions, known, languages, source, data)
-    base = SCORES[loaded.model.system.similarity]
-    together = Combined(base, combination, len(languages))
-    result, _ = measure(queries, versions.pictures, versions.packed, split, parts, together)
-    alone, _ = measure(queries, versions.pictures, lambda code: versions.alone(code, languages), split, parts, base)
+        combination, learning = _learned(loaded, known, languages, source)
+    together = Combined(SCORES[loaded.model.system.similarity], combination, len(languages))
     return ConsistencyResult(
-        replace(result, skipped=loaded.dataset.skipped),
-        alone,
+        loaded.measure(queries, versions.pictures, versions.packed, together),
+        loaded.measure(queries, versions.pictures, lambda code: versions.alone(code, languages)),
         how,
         found.source,
         languages,
@@ -156,14 +127,11 @@ def _shares(versions: Versions, languages: list[str]) -> dict[str, float]:
     return {code: 100 * float(more[codes == code].mean()) for code in languages if (codes == code).any()}
 
 
-def _learned(
-    loaded: LoadedRun, captions: str | None, known: list[str], languages: list[str], source: str, data: Path | None
-) -> tuple[Combination, Learning]:
+def _learned(loaded: LoadedRun, known: list[str], languages: list[str], source: str) -> tuple[Combination, Learning]:
     """What the dev queries that have a translation teach."""
-    part = loaded.dataset.split("dev")
-    queries, _ = loaded.queries(part.corpus, "dev", captions, 1)
-    kept = part.corpus.is_query(captions or loaded.model.recipe.evaluation.captions)
-    found = find_translations(part.corpus, known, source, data, loaded.model.device.type)
+    part = loaded.part("dev")
+    queries, kept = loaded.queries(part.corpus, "dev", 1), loaded.asks(part.corpus)
+    found = find_translations(part.corpus, known, source, loaded.data, loaded.model.device.type)
     versions = _versions(loaded.model, part, queries, kept, found, known, languages)
     translated = (versions.places >= 0).sum(axis=1) > 1
     groups = []
