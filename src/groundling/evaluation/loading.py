@@ -85,7 +85,7 @@ def load_run(
         raise UserError(f"{folder} judges statements, and this is a question about captions")
     settings = asked_corpus(model.recipe.corpus, corpus, every_language=every_language)
     features = model.recipe.features
-    dataset = Dataset.load(settings, features, data, looked_at(features, "dev", "test"))
+    dataset = Dataset.load(settings, features, data, looked_at(features, "dev", asked.get("split", "test")))
     loaded = LoadedRun(run, model, dataset, data, **asked)
     if not loaded.trained:
         raise UserError(f"{folder}: finish this run before it is asked about translations")

@@ -20,7 +20,8 @@ from torch.nn.functional import embedding_bag, normalize
 
 from groundling.encoders.onnx_parts import Spelled
 from groundling.encoders.padding import entry
-from groundling.encoders.text.base import TEXT_ENCODERS, EncoderSettings, SpellingEncoder
+from groundling.encoders.settings import EncoderSettings
+from groundling.encoders.text.base import TEXT_ENCODERS, SpellingEncoder
 from groundling.encoders.text.sentence_map import sentence_vectors
 from groundling.encoders.tokenisers.use import LETTERS
 from groundling.encoders.tokenisers.use_ngrams import UseNgramTokeniser
