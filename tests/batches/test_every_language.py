@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundling.batches import EveryLanguageSampler, TrainingData
-from groundling.batches.stairs import stairs_of
+from groundling.batches.packing import packing_of
 
 
 def data_of(counts: list[list[int]]) -> TrainingData:
@@ -97,21 +97,21 @@ def test_a_position_can_be_written_down(at: int) -> None:
         other.state = [1, 2]
 
 
-def test_stairs_are_those_of_the_captions_in_a_batch() -> None:
-    """Only where captions are read in their order; beside them a batch is what it is without stairs."""
+def test_the_packing_is_that_of_the_captions_in_a_batch() -> None:
+    """Only where captions are read in their order; beside them a batch is what it is without packing."""
     data = data_of([[2, 1], [1, 3], [2, 2], [0, 4], [5, 5]] * 4)
-    plain, stepped = (EveryLanguageSampler(data, 10, 7, align_epochs=1, stairs=stairs) for stairs in (False, True))
+    plain, stepped = (EveryLanguageSampler(data, 10, 7, align_epochs=1, packing=packing) for packing in (False, True))
     for step in range(8):
         one, other = plain.batch(step), stepped.batch(step)
         assert np.array_equal(one.rows, other.rows)
-        assert one.stairs == ()
+        assert one.packing == ()
         if step < 2:
-            assert (other.longest, other.stairs) == (one.longest, ())
+            assert (other.longest, other.packing) == (one.longest, ())
             continue
         captions = other.rows[1:].flatten()
         lengths = np.where(captions < 0, 1, data.lengths[captions])
-        assert other.stairs == stairs_of(lengths, 12)
-        assert one.longest <= other.longest == other.stairs[-1][0] <= 12
+        assert other.packing == packing_of(lengths, 12)
+        assert one.longest <= other.longest == other.packing[-1][0] <= 12
 
 
 def test_alignment_comes_first() -> None:

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from groundling.batches.stairs import stairs_of as packing_of
+from groundling.batches.packing import packing_of
 from groundling.encoders.text.packing import Packing, read_packed
 
 LENGTHS = {

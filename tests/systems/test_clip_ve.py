@@ -24,7 +24,7 @@ from groundling.settings import TextSettings
 from groundling.systems import Context, JudgingEncoders, Plan
 from groundling.training import loop, train
 from groundling.training.metrics import read_metrics
-from groundling.training.validation import VerdictValidation, validation
+from groundling.training.validation import EntailmentValidation, validation
 from judged_world import judging_recipe, make_judged
 from plans import plan
 from power_cut import assert_goes_on_exactly
@@ -146,7 +146,7 @@ def test_every_path_gives_the_same_verdict(world: Dataset, tmp_path: Path) -> No
 def test_validation_switches_dropout_off_and_on_again(world: Dataset) -> None:
     _, encoders, data = ready(world, dropout=0.5)
     encoders.train()
-    validate = VerdictValidation(data, "float32", "all")
+    validate = EntailmentValidation(data, "float32", "all")
     first, again = validate(encoders), validate(encoders)
     assert first == again
     assert encoders.training

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.batches.data import TrainingData
+from groundling.batches.packing import packing_of
 from groundling.batches.position import Position
 from groundling.batches.sampler import Batch
-from groundling.batches.stairs import stairs_of
 from groundling.batches.stream import Stream
 
 Rows = npt.NDArray[np.int64]
@@ -23,8 +23,8 @@ class EveryLanguageSampler(Position):
     """Batches of pictures, then for each language (in the order of `data.codes`) `sentences` lines of captions.
 
     An empty place is −1. The batches of the first `align_epochs` passes are of the kind "align", all others of the kind
-    "every". Batch k is a pure function of the seed and k. With `stairs`, those of the kind "every" have them, and are
-    as long as their last one; an empty place counts as one word there.
+    "every". Batch k is a pure function of the seed and k. With `packing`, those of the kind "every" are packed, and are
+    as long as their packing; an empty place counts as one word there.
     """
 
     def __init__(
@@ -35,9 +35,9 @@ class EveryLanguageSampler(Position):
         sentences: int = 2,
         align_epochs: float = 0,
         pool: int = 64,
-        stairs: bool = False,
+        packing: bool = False,
     ) -> None:
-        self.data, self.seed, self.sentences, self.stairs = data, seed, sentences, stairs
+        self.data, self.seed, self.sentences, self.packing = data, seed, sentences, packing
         self.pictures = np.unique(data.owners)
         groups = len(data.codes) * len(self.pictures)
         # Captions by language, then by picture: group = language · pictures + place of the picture.
@@ -60,10 +60,10 @@ class EveryLanguageSampler(Position):
         captions = self._chosen[1][:, :, places]
         rows = np.concatenate([self.pictures[None, places], captions.reshape(-1, len(places))])
         sizes = self._sizes(captions)
-        if not self.stairs or kind == "align":
+        if not self.packing or kind == "align":
             return Batch(kind, rows, int(sizes.max()))
-        stairs = stairs_of(sizes, self.data.ids.shape[1])
-        return Batch(kind, rows, stairs[-1][0], stairs)
+        packing = packing_of(sizes, self.data.ids.shape[1])
+        return Batch(kind, rows, packing[-1][0], packing)
 
     def _draw(self, number: int) -> Rows:
         """[languages, sentences, pictures] the captions of the pass of this number."""

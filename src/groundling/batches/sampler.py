@@ -10,9 +10,9 @@ import numpy.typing as npt
 from torch import Tensor
 
 from groundling.batches.data import TrainingData
+from groundling.batches.packing import Packing
 from groundling.batches.pairs import CaptionPairs
 from groundling.batches.position import Position
-from groundling.batches.stairs import Stairs
 from groundling.batches.stream import Stream
 from groundling.errors import UserError
 
@@ -28,13 +28,13 @@ class Batch:
             "picture": captions, then the picture of each; "caption": captions, then a caption of the same picture.
         rows: [lines, n] numbers of captions or pictures; all lines together make up one step of training.
         longest: entries of the longest caption in it; what is beyond is padding and never looked at.
-        stairs: how much of the padding before that need not be read (see `encoders.text.packing`); none: all is read.
+        packing: how much of the padding before that need not be read (see `encoders.text.packing`); none: all is read.
     """
 
     kind: str
     rows: Rows
     longest: int
-    stairs: Stairs = ()
+    packing: Packing = ()
 
     @property
     def captions(self) -> Rows:
@@ -56,7 +56,7 @@ class DeviceBatch:
     rows: Tensor
     longest: int
     step: Tensor
-    stairs: Stairs = ()
+    packing: Packing = ()
 
 
 class Sampler(Protocol):

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from groundling.cli.output import AsJson, print_json, print_words
 from groundling.errors import UserError
@@ -32,6 +33,19 @@ def resolve_or_choose(
     named = {"corpus": corpus, "system": system}
     changes = {key: {"name": value} for key, value in named.items() if value is not None}
     return choose(name, changes, assignments, data, device)
+
+
+class RecipesCommand(TyperCommand):
+    """Says below its help which systems and objectives there are, also those of other packages."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        from groundling.objectives import OBJECTIVES
+        from groundling.systems import SYSTEMS
+
+        with formatter.section("Systems"):
+            formatter.write_dl([(name, system.paper) for name, system in SYSTEMS.items()])
+        with formatter.section("Objectives"):
+            formatter.write_dl([(name, objective.paper) for name, objective in OBJECTIVES.items()])
 
 
 def recipes(

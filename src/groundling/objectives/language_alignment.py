@@ -52,7 +52,7 @@ class AlignedLoss:
         if batch.kind == "align":
             averages = average(text.words(ids, frozen=True), lengths)
             return self.alignment(encoders, averages, real, n, batch.step)
-        averages, vectors = text.read(ids, lengths, batch.stairs)
+        averages, vectors = text.read(ids, lengths, batch.packing)
         seen = encoders.picture(data.features[batch.rows[0]])
         grounding = self.grounded.grounding(encoders, seen, vectors, real, batch.step)
         return grounding + self.alignment(encoders, averages, real, n, batch.step)

@@ -1,7 +1,11 @@
 """BERT+GRU: the contextual vectors of a pretrained encoder, read by a bidirectional GRU.
 
-The row "BERT+GRU" of Wehrmann et al. 2019 (supplement, Table 1), with any encoder from the hub or from a folder.
-Its loss and batches are in `cross_language`.
+The row "BERT+GRU" of Wehrmann et al. 2019 (https://doi.org/10.1109/ICCV.2019.00590, supplement, Table 1), with any
+encoder from the hub or from a folder. Its loss and batches are in `cross_language`.
+
+>>> from groundling import systems
+>>> systems.make({"name": "bert_gru", "trainable": True}).settings.encoder
+'google-bert/bert-base-multilingual-cased'
 """
 
 from typing import ClassVar, Literal

@@ -3,12 +3,16 @@
 Ziyi Xu 2024, "CLSEAVE: A method for cross-lingual transfer learning in visual entailment" (master's thesis, Leiden
 University), section 3.1, on CLIP (Radford et al. 2021, https://arxiv.org/abs/2103.00020):
 
-    verdict = head([h, p, |h − p|, h∘p]),   h and p the unit vectors of sentence and picture,   loss: cross-entropy
+    label = head([h, p, |h − p|, h∘p]),   h and p the unit vectors of sentence and picture,   loss: cross-entropy
 
 As published, both encoders are CLIP's, the picture encoder frozen: `text: pretrained`, `picture: given` with features
 that are CLIP's own (`features.projected`). Ours: any text encoder and any backbone; pictures as a grid of cells that
 the head looks at one by one (`picture: cells`), for statements about number and place; and encoders that retrieval has
 trained (`start` in the recipe), which is to us what its training is to CLIP.
+
+>>> from groundling import systems
+>>> systems.make({"name": "clip_ve"}).task
+'entailment'
 """
 
 from typing import Any, ClassVar, Literal, cast

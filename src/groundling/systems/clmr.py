@@ -1,7 +1,12 @@
 """Cross-language multimodal retrieval: words from a table, read by a bidirectional GRU.
 
-Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embeddings": the word model (CLMR-GRU) that
-the paper's own LIWE is measured against. Its loss and batches are in `cross_language`.
+Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embeddings"
+(https://doi.org/10.1109/ICCV.2019.00590): the word model (CLMR-GRU) that the paper's own LIWE is measured against. Its
+loss and batches are in `cross_language`.
+
+>>> from groundling import systems
+>>> systems.make({"name": "clmr"}).settings.pair_objective
+HardeningHinges(margin=0.2, rate=0.91)
 """
 
 from typing import ClassVar, Literal

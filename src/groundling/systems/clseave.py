@@ -5,11 +5,16 @@ University), section 3.3:
 
     loss = ‖student(sentence in the new language) − teacher(the same in a known one)‖²  (as a share: see the objective)
 
-The teacher is any trained run, for retrieval or for verdicts, and never changes; pictures are not looked at. Old
+The teacher is any trained run, for retrieval or for entailment, and never changes; pictures are not looked at. Old
 languages are read by the teacher as before, new ones by the student, whose vectors lie in the same space, so that all
 that the teacher could do with its own languages can be done with the new ones.
 
 The paper's student is mBERT and its teacher CLIP's text encoder; here any encoder can be either.
+
+>>> from groundling import systems
+>>> student, judge = systems.make({"name": "clseave"}), systems.make({"name": "clip_ve"})
+>>> student.taught_by(judge).task  # it will do what its teacher does
+'entailment'
 """
 
 from collections.abc import Mapping

@@ -2,6 +2,10 @@
 
 Wang, Li, Huang and Lazebnik 2018 (https://arxiv.org/abs/1704.03470), with the changes of Kim et al. 2020; the row
 "EmbN" of Burns et al. 2020 (https://arxiv.org/abs/2004.04312). Its loss is in `objectives.two_branch`.
+
+>>> from groundling import systems
+>>> systems.make({"name": "embn", "vectors": "cc.{language}.300.vec.gz"}).vectors
+StartingVectors(source='cc.{language}.300.vec.gz', dimensions=300, lines=200000)
 """
 
 from typing import ClassVar, Literal

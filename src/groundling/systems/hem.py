@@ -2,6 +2,11 @@
 
 The hybrid embedding model of SMALR (Burns et al. 2020, https://arxiv.org/abs/2004.04312, section 3.1), with the losses
 of MULE. See `words.hybrid_vocabulary`.
+
+>>> from groundling import systems
+>>> words = systems.make({"name": "hem", "own_words": 1000}).vocabulary
+>>> words.own_words, words.own_dimensions
+(1000, 50)
 """
 
 from typing import ClassVar, Literal

@@ -2,6 +2,10 @@
 
 The language-agnostic baseline of SMALR (Burns et al. 2020, https://arxiv.org/abs/2004.04312, section 4). See
 `words.hybrid_vocabulary`.
+
+>>> from groundling import systems
+>>> systems.make({"name": "la"}).vocabulary.own_words
+0
 """
 
 from typing import ClassVar, Literal

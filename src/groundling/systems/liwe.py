@@ -1,8 +1,12 @@
 """Language-invariant word embeddings: words from their characters, no vocabulary.
 
-Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embeddings": a word is its first 26
-characters side by side, through a few layers to 300 dimensions; a bidirectional GRU reads the words. Its loss and
-batches are in `cross_language`.
+Wehrmann, Souza, Lopes and Barros 2019, "Language-agnostic visual-semantic embeddings"
+(https://doi.org/10.1109/ICCV.2019.00590): a word is its first 26 characters side by side, through a few layers to 300
+dimensions; a bidirectional GRU reads the words. Its loss and batches are in `cross_language`.
+
+>>> from groundling import systems
+>>> systems.make({"name": "liwe", "objective": {"rate": 0.999}}).settings.objective
+HardeningHinges(margin=0.2, rate=0.999)
 """
 
 from typing import ClassVar, Literal

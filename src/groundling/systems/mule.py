@@ -6,6 +6,11 @@ of every language has a vector of its own, and every language a map. Its losses 
 `objectives.language_alignment`.
 
 A smaller vocabulary: `pca`, `dictionary`, or `text.minimum_count`.
+
+>>> from groundling import systems
+>>> mapped = {"name": "mule", "dictionary": 5, "base": "de"}
+>>> systems.make(mapped).vocabulary.mapping.below
+5
 """
 
 from typing import ClassVar, Literal

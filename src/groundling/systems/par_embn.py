@@ -3,6 +3,10 @@
 After Gella et al. 2017 (https://arxiv.org/abs/1707.07601), as compared with by Kim et al. 2020; the row "PAR. EmbN" of
 Burns et al. 2020 (https://arxiv.org/abs/2004.04312). Captions of one picture are kept together across languages; there
 is no universal embedding to align, and no adversary.
+
+>>> from groundling import systems
+>>> systems.make({"name": "par_embn"}).alignment is None
+True
 """
 
 from typing import ClassVar, Literal

@@ -4,6 +4,10 @@ Gella, Sennrich, Keller and Lapata 2017, "Image pivoting for learning multilingu
 (https://arxiv.org/abs/1707.07601): to the losses of `pivot` it adds, for every two languages, the ranking loss of the
 captions that describe the same picture (their Parallel-Sym and, with `similarity: order`, Parallel-Asym). Between
 captions the order score has no direction: see `encoders.similarity`.
+
+>>> from groundling import systems
+>>> systems.make({"name": "parallel", "similarity": "order"}).settings.objective
+SumOfHinges(margin=0.05)
 """
 
 from typing import ClassVar, Literal

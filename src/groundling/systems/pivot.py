@@ -8,6 +8,10 @@ losses of the languages,
 
 with the cosine for s (their Pivot-Sym) or the order score (Pivot-Asym: `similarity: order`). The encoders are those of
 `vse`, all languages in one text encoder, as in Kádár et al. 2018, who compare with these rows.
+
+>>> from groundling import systems
+>>> systems.make({"name": "pivot"}).settings.objective
+SumOfHinges(margin=0.2)
 """
 
 from typing import ClassVar, Literal

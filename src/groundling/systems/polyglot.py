@@ -5,6 +5,10 @@ captions. Captions and pictures find each other, and captions each other across 
 of Kádár et al. 2018), all by InfoNCE with one learned temperature. Sentences without pictures teach the text side what
 few captions cannot. Noise and dropout on standardised features, or other parts of the pictures in each step, and the
 moving average of the weights hold against learning by heart. With `tune` the picture network itself is trained along.
+
+>>> from groundling import systems
+>>> systems.make({"name": "polyglot"}).takes_teachers
+True
 """
 
 from dataclasses import replace

@@ -7,6 +7,11 @@ Burns, Kim, Wijaya, Saenko and Plummer 2020, "Learning to scale multilingual rep
 
 where masked sentences look for their pictures, too: L_mm is counted for them once more. Consistency across languages
 (CLC) comes after training: `groundling evaluate --consistency`.
+
+>>> from groundling import systems
+>>> own = systems.make({"name": "smalr"}).settings
+>>> own.mask, own.mask_weight, own.adversary, own.neighbourhood_weight
+(0.2, 0.0001, 1e-06, 0.05)
 """
 
 from dataclasses import dataclass
@@ -97,7 +102,7 @@ class SMALRLoss:
             return total
         seen = encoders.picture(data.features[batch.rows[0]])
         both = torch.stack([words, torch.where(hidden[..., None], cast(Tensor, encoders.mask), words)])
-        twice = tuple((end, 2 * count) for end, count in batch.stairs)
+        twice = tuple((end, 2 * count) for end, count in batch.packing)
         vectors, masked = text.sentences(both, lengths.expand(2, *lengths.shape), twice)
         with torch.autocast(words.device.type, enabled=False):
             total = total + self.guessing(masked, vectors, real, encoders.complete_sentences)

@@ -19,6 +19,10 @@ seed. It belongs to the recipe and not to the system, since any system may start
 captions of that language in the corpus: text only, whatever `corpus.training_pictures` leaves to learn from with
 pictures. A run keeps the vectors it needs (see `tokenisers.vectors`), so the files may go. RCSLS compares directions,
 so all vectors have length one, and M is scaled to keep it so for the words of the dictionary, on average.
+
+>>> from groundling import systems
+>>> systems.make({"name": "translator", "start": "encoder"}).needs_start
+True
 """
 
 from pathlib import Path

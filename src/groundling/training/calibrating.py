@@ -1,4 +1,4 @@
-"""The temperature of a run's verdicts (see `calibration`): fitted when training ends, or later, on other statements."""
+"""The temperature of a run that judges (see `calibration`): fitted when training ends, or on other statements later."""
 
 from pathlib import Path
 from typing import Any

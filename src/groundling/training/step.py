@@ -35,7 +35,7 @@ class EagerStep:
     def compute(self, batch: Batch, rows: Tensor) -> Tensor:
         """From rows on the device to updated weights; gradients must be absent."""
         with autocast(self.device, self.precision):
-            placed = DeviceBatch(batch.kind, rows, batch.longest, self.step, batch.stairs)
+            placed = DeviceBatch(batch.kind, rows, batch.longest, self.step, batch.packing)
             loss = self.stage.loss(self.stage.module, self.stage.data, placed)
         if loss.requires_grad:  # a batch may have nothing to learn from
             loss.backward()
@@ -48,7 +48,7 @@ class EagerStep:
 
 
 class GraphStep:
-    """The same step recorded once per kind, length and stairs of batch as a CUDA graph, then replayed.
+    """The same step recorded once per kind, length and packing of batch as a CUDA graph, then replayed.
 
     A small recurrent model spends most of an eager step launching kernels; a replay launches all of them at once. The
     first batch of such a kind runs eagerly (it warms up the libraries), the second is recorded, all later ones
@@ -64,7 +64,7 @@ class GraphStep:
         self.stream = torch.cuda.Stream()
 
     def __call__(self, batch: Batch, step: int) -> Tensor:
-        key = (batch.kind, batch.longest, batch.stairs, *batch.rows.shape)
+        key = (batch.kind, batch.longest, batch.packing, *batch.rows.shape)
         host = torch.from_numpy(batch.rows)
         if self.eager.stage.bring is not None:
             self.eager.stage.bring(batch)

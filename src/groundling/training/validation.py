@@ -48,7 +48,7 @@ def _agreement(plan: Plan, context: Context, precision: str) -> Validate:
 def _entailment(plan: Plan, context: Context, precision: str) -> Validate:
     dev, settings = context.dev, context.recipe.training
     data = TrainingData.build(dev.corpus, dev.features, plan.tokeniser, context.device, dev.corpus.classes())
-    return VerdictValidation(data, precision, settings.validation_language, settings.validation_metric)
+    return EntailmentValidation(data, precision, settings.validation_language, settings.validation_metric)
 
 
 def _retrieval(plan: Plan, context: Context, precision: str) -> Validate:
@@ -68,7 +68,7 @@ KINDS: dict[str, Callable[[Plan, Context, str], Validate]] = {
 
 
 @dataclass(frozen=True)
-class VerdictValidation:
+class EntailmentValidation:
     """The dev statements on the device. What stands in several languages or about several pictures is read once.
 
     Attributes:

@@ -20,7 +20,7 @@ from itertools import pairwise
 import torch
 from torch import Tensor, nn
 
-from groundling.batches.stairs import Stairs as Packing
+from groundling.batches.packing import Packing
 from groundling.encoders.padding import entry
 
 

@@ -1,10 +1,10 @@
-"""A GRU that climbs stairs of caption lengths against one that reads padding: steps of MULE on the same batches.
+"""A GRU that reads captions packed by length against one that reads padding: steps of MULE on the same batches.
 
-Both are our own step; only the stairs differ (see `groundling.encoders.text.packing`). Random captions in seven
+Both are our own step; only the packing differs (see `groundling.encoders.text.packing`). Random captions in seven
 languages, two each of 128 pictures, spread in length about as those of F8K-7 are. Steps alternate in one
 process, so that what else the machine does meets both.
 
-    python benchmarks/stairs.py [--steps 6] [--json]
+    python benchmarks/packing.py [--steps 6] [--json]
 """
 
 import argparse
@@ -55,28 +55,28 @@ def measure(steps: int) -> dict[str, float]:
     torch.manual_seed(0)
     plan = planned(recipe, Dataset(corpus, features), device)
     data, sampler, encoders = plan.data, plan.stage.sampler, plan.encoders.train()
-    sampler.stairs = True  # type: ignore[attr-defined]  # on a GPU, too, to see what it costs there
+    sampler.packing = True  # type: ignore[attr-defined]  # on a GPU, too, to see what it costs there
     optimiser, precision = make_optimiser(encoders, recipe.training, device), pick_precision("auto", device)
     step = EagerStep(plan.stage, optimiser, precision)
     seconds, longest = {True: 0.0, False: 0.0}, []
     for number in range(steps + 1):
         batch = sampler.batch(number)
         longest.append(int(data.lengths[batch.rows[1:]].max()))
-        plain = replace(batch, stairs=(), longest=longest[-1])
-        for stairs, shown in ((True, batch), (False, plain)):
+        plain = replace(batch, packing=(), longest=longest[-1])
+        for packing, shown in ((True, batch), (False, plain)):
             started = time.perf_counter()
             step(shown, number)
             if device.type == "cuda":
                 torch.cuda.synchronize()
             if number:  # the first is a warm-up
-                seconds[stairs] += time.perf_counter() - started
-    with_stairs, without = seconds[True] / steps, seconds[False] / steps
+                seconds[packing] += time.perf_counter() - started
+    packed, without = seconds[True] / steps, seconds[False] / steps
     return {
         "words_of_a_caption": round(float(data.lengths.mean()), 1),
         "words_of_the_longest": round(float(np.mean(longest)), 1),
-        "seconds_with_stairs": round(with_stairs, 3),
+        "seconds_packed": round(packed, 3),
         "seconds_without": round(without, 3),
-        "ratio": round(without / with_stairs, 2),
+        "ratio": round(without / packed, 2),
     }
 
 

@@ -1,36 +1,36 @@
-"""Where the stairs of a batch are (see `encoders.text.packing`): coarse, so that few batches differ in them.
+"""How the captions of a batch are packed (see `encoders.text.packing`): coarsely, so that few batches differ in it.
 
-A GPU records a step anew for all stairs that it has not seen. With cuts after every third word and eighths of the
+A GPU records a step anew for each packing that it has not seen. With cuts after every third word and eighths of the
 captions, 1,290 batches of 128 pictures of F8K-7 have 21 different ones (their longest captions alone: 19 lengths), and
-a GRU reads 1.7 times fewer words; with no padding at all it would be 2.1 times. The last stair ends at such a cut, too:
+a GRU reads 1.7 times fewer words; with no padding at all it would be 2.1 times. The last part ends at such a cut, too:
 did it end with the longest caption, there would be 40.
 """
 
 import numpy as np
 import numpy.typing as npt
 
-Stairs = tuple[tuple[int, int], ...]  # up to which word how many captions are read; none: all of them, to the end
+Packing = tuple[tuple[int, int], ...]  # up to which word how many captions are read; none: all of them, to the end
 WORDS = 3
 SHARES = 8
 
 
-def stairs_of(lengths: npt.NDArray[np.int64], most: int) -> Stairs:
+def packing_of(lengths: npt.NDArray[np.int64], most: int) -> Packing:
     """For captions of these lengths; `most` is what the longest one may be rounded up to.
 
-    Never more is read than without stairs: where few captions are shorter, the last stair ends with the longest one.
+    Never more is read than without packing: where few captions are shorter, the last part ends with the longest one.
     """
     longest = int(lengths.max())
     rounded = _up_to(min(_up(longest, WORDS), most), lengths)
     return rounded if words_read(rounded) <= lengths.size * longest else _up_to(longest, lengths)
 
 
-def words_read(stairs: Stairs) -> int:
+def words_read(packing: Packing) -> int:
     """Σ captions · words, those of padding included."""
-    begins = [0, *(end for end, _ in stairs)]
-    return sum((end - begin) * count for begin, (end, count) in zip(begins, stairs, strict=False))
+    begins = [0, *(end for end, _ in packing)]
+    return sum((end - begin) * count for begin, (end, count) in zip(begins, packing, strict=False))
 
 
-def _up_to(last: int, lengths: npt.NDArray[np.int64]) -> Stairs:
+def _up_to(last: int, lengths: npt.NDArray[np.int64]) -> Packing:
     share = -(-lengths.size // SHARES)
     counts: dict[int, int] = {}  # captions → the word that so many are read up to
     for begin in range(0, last, WORDS):

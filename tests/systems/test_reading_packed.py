@@ -1,4 +1,4 @@
-"""Systems whose GRU climbs the stairs of a batch learn as those that read everything."""
+"""Systems whose GRU reads a batch packed learn as those that read everything."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -60,17 +60,17 @@ def prepared(name: str, batch_size: int) -> Plan:
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_losses_are_those_of_reading_everything(name: str) -> None:
     ends = []
-    for climbing in (True, False):
+    for packed in (True, False):
         made = prepared(name, 20)
         sampler = made.stage.sampler
         step = EagerStep(made.stage, torch.optim.Adam(made.encoders.parameters(), lr=1e-3), "float32")
         losses, most = [], 0
         for number in range(12):
             batch = sampler.batch(number)
-            assert bool(batch.stairs) == (batch.kind == "every")
-            most = max(most, len(batch.stairs))
+            assert bool(batch.packing) == (batch.kind == "every")
+            most = max(most, len(batch.packing))
             torch.manual_seed(number)  # for dropout and masks
-            losses.append(float(step(batch if climbing else replace(batch, stairs=()), number)))
+            losses.append(float(step(batch if packed else replace(batch, packing=()), number)))
         ends.append(losses)
         assert most > 2
     assert ends[0] == pytest.approx(ends[1], rel=1e-4)
@@ -85,5 +85,5 @@ def test_a_step_looks_at_no_number_on_its_way(name: str) -> None:
         for batch in [sampler.batch(step) for step in range(4)]:
             rows = fake.from_tensor(torch.from_numpy(batch.rows))
             step = fake.from_tensor(torch.zeros(()))
-            placed = DeviceBatch(batch.kind, rows, batch.longest, step, batch.stairs)
+            placed = DeviceBatch(batch.kind, rows, batch.longest, step, batch.packing)
             made.stage.loss(made.encoders, made.data, placed).backward()

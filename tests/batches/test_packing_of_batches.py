@@ -1,0 +1,32 @@
+"""The packing of a batch: every caption is read to its end, and never more than without it."""
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundling.batches.packing import packing_of, words_read
+
+
+@given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(0, 5))
+def test_every_caption_is_read_to_its_end_and_no_more_than_before(lengths: list[int], room: int) -> None:
+    longest = max(lengths)
+    packing = packing_of(np.array(lengths), longest + room)
+    assert packing[0][1] == len(lengths)
+    assert longest <= packing[-1][0] <= longest + room
+    for (end, count), (later, fewer) in pairwise(packing):
+        assert end < later
+        assert count > fewer > 0
+    for rank, length in enumerate(sorted(lengths, reverse=True)):
+        assert length <= max(end for end, count in packing if count > rank)
+    assert sum(lengths) <= words_read(packing) <= longest * len(lengths)
+
+
+def test_a_packing_by_hand() -> None:
+    lengths = np.array([1] * 8 + [2, 4, 4, 5, 5, 5, 5, 8])  # eighths are two captions
+    assert packing_of(lengths, 40) == ((3, 16), (6, 8), (9, 2))
+    assert packing_of(lengths[::-1], 8) == ((3, 16), (6, 8), (8, 2))
+    assert words_read(packing_of(lengths, 40)) == 3 * 16 + 3 * 8 + 3 * 2
+    assert packing_of(np.array([4] * 7 + [1]), 40) == ((3, 8), (4, 7))  # rounded up they would be 45 words, not 32
+    assert packing_of(np.array([5]), 40) == ((5, 1),)
