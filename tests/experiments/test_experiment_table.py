@@ -132,7 +132,7 @@ def test_tables_that_train_the_same_share_a_folder() -> None:
     [
         {"training.learning_rate": 0.02},
         {"training.validate_every": "epoch"},
-        {"system.margin": 0.3},
+        {"system.objective.temperature": 0.3},
         {"corpus.draw": 1},
         {"corpus.one_caption": True},
         {"corpus.captions_from": {"en": "elsewhere"}},
