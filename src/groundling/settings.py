@@ -168,10 +168,11 @@ class TrainingSettings(Settings):
     validation_language: str = Field(
         "all", description="what validation looks at: all languages together, or one by its code"
     )
-    validation_metric: Literal["usual", "loss"] = Field(
+    validation_metric: str = Field(
         "usual",
-        description="by what validation compares: usual: rsum of pictures and captions, accuracy of judged statements; "
-        "loss: the loss of statements, which with patience 1 stops training when it first rises",
+        description="the metric that validation compares by (`groundling recipes` lists them): usual: rsum of pictures "
+        "and captions, accuracy of judged statements; loss: that of statements, which with patience 1 stops training "
+        "when it first rises",
     )
     precision: Literal["auto", "bf16", "float32"] = Field("auto", description="auto: bf16 where the device has it")
     seed: int = Field(0, ge=0)

@@ -117,3 +117,16 @@ def test_names_of_metrics_are_known_without_torch() -> None:
     """`groundling --help` and lists of tables must be quick."""
     code = "import sys, groundling.evaluation.metrics; print('torch' in sys.modules, 'numpy' in sys.modules)"
     assert child(code, capture_output=True).stdout.split() == ["False", "False"]
+
+
+def test_a_training_may_be_validated_by_it(mrr: RankMetric, world_files: Path) -> None:
+    recipe = recipe_of(world_files)
+    recipe["training"] = {**recipe["training"], "validation_metric": "image_to_text.MRR"}
+    Path("tiny.yaml").write_text(json.dumps(recipe))
+    facts = call("train", "tiny.yaml", "--out", "run", "--json").json
+    assert facts["score"] == "image_to_text.MRR"
+    assert 0 < facts["best_score"] <= 200  # of two languages, each at most 100
+    recipe["training"]["validation_metric"] = "accuracy"
+    Path("wrong.yaml").write_text(json.dumps(recipe))
+    said = call("train", "wrong.yaml", "--out", "wrong")
+    assert "accuracy is no metric of systems that find pictures and captions" in said.err

@@ -13,6 +13,7 @@ from groundling.devices import autocast, pick_precision
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError, did_you_mean
 from groundling.evaluation.entailment_scores import measure_entailment
+from groundling.evaluation.metrics import METRICS, Metric, find
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
 from groundling.evaluation.scores import SCORES
@@ -48,16 +49,30 @@ def _agreement(plan: Plan, context: Context, precision: str) -> Validate:
 def _entailment(plan: Plan, context: Context, precision: str) -> Validate:
     dev, settings = context.dev, context.recipe.training
     data = TrainingData.build(dev.corpus, dev.features, plan.tokeniser, context.device, dev.corpus.classes())
-    return EntailmentValidation(data, precision, settings.validation_language, settings.validation_metric)
+    metric = find_metric(settings.validation_metric, "accuracy", "judge statements")
+    return EntailmentValidation(data, precision, settings.validation_language, metric)
 
 
 def _retrieval(plan: Plan, context: Context, precision: str) -> Validate:
     settings = context.recipe.training
-    if settings.validation_metric == "loss":
-        raise UserError("training.validation_metric: loss is for systems that judge statements; leave it out")
+    metric = find_metric(settings.validation_metric, "rsum", "find pictures and captions")
     queries = context.dev.corpus.queries(context.recipe.evaluation.captions)
     data = TrainingData.build(queries, context.dev.features, plan.tokeniser, context.device)
-    return RetrievalValidation(data, precision, settings.validation_language, plan.system.similarity, plan.dev_features)
+    language, similarity = settings.validation_language, plan.system.similarity
+    return RetrievalValidation(data, precision, language, metric, similarity, plan.dev_features)
+
+
+def find_metric(name: str, usual: str, what: str) -> Metric:
+    """The metric that validation compares by; an error where it is not one of systems that do `what`."""
+    metric = find({"usual": usual, "loss": "log_loss"}.get(name, name))
+    if metric.task != METRICS[usual].task:
+        raise UserError(f"training.validation_metric: {name} is no metric of systems that {what}; leave it out")
+    return metric
+
+
+def score_name(metric: Metric) -> str:
+    """What the score is, of which more is better."""
+    return metric.name if metric.sign > 0 else f"minus the {metric.heading}"
 
 
 KINDS: dict[str, Callable[[Plan, Context, str], Validate]] = {
@@ -73,19 +88,19 @@ class EntailmentValidation:
 
     Attributes:
         score: "all" for all languages together, each counting the same, or the code of the one language that counts.
-        measure: "usual" for the accuracy, "loss" for the loss, of which less is better.
+        metric: what is compared.
     """
 
     data: TrainingData
     precision: str
     score: str
-    measure: str = "usual"
+    metric: Metric = METRICS["accuracy"]
     first: torch.Tensor = field(init=False, repr=False)
     rows: torch.Tensor = field(init=False, repr=False)
 
     @property
     def name(self) -> str:
-        return "minus the loss" if self.measure == "loss" else "accuracy"
+        return score_name(self.metric)
 
     def __post_init__(self) -> None:
         check_score(self.score, self.data.codes)
@@ -107,8 +122,7 @@ class EntailmentValidation:
         codes = np.array(data.codes)[data.languages]
         found = measure_entailment(classes.cpu().numpy(), logits.double().softmax(dim=1).cpu().numpy(), codes)
         accuracies = {code: part.accuracy for code, part in found.languages.items()}
-        losses = {code: part.log_loss for code, part in found.languages.items()}
-        counted = {code: -losses[code] for code in losses} if self.measure == "loss" else accuracies
+        counted = {code: self.metric.sign * part.value(self.metric.name) for code, part in found.languages.items()}
         score = sum(counted.values()) / len(counted) if self.score == "all" else counted[self.score]
         mean = found.mean
         return Validated(score, accuracies, {"accuracy": mean["accuracy"], "validation_loss": mean["log_loss"]})
@@ -120,6 +134,7 @@ class RetrievalValidation:
 
     Attributes:
         score: "all" for the sum over all languages, or the code of the one language that counts.
+        metric: what is compared.
         similarity: how the system compares captions and pictures.
         features: those of the pictures now, where the encoders have a picture network that changes.
     """
@@ -127,12 +142,13 @@ class RetrievalValidation:
     data: TrainingData
     precision: str
     score: str
+    metric: Metric = METRICS["rsum"]
     similarity: str = "cosine"
     features: Callable[[Encoders], torch.Tensor] | None = None
 
     @property
     def name(self) -> str:
-        return "rsum"
+        return score_name(self.metric)
 
     def __post_init__(self) -> None:
         check_score(self.score, self.data.codes)
@@ -152,15 +168,17 @@ class RetrievalValidation:
         captions = encode_captions(
             encoders.text, data.ids, data.device_lengths, device, self.precision, batch_size=1024, words=words
         )
-        by_language = {}
+        by_language, mean_recalls = {}, []
         for number, code in enumerate(self.data.codes):
             rows = np.flatnonzero(self.data.languages == number)
             chosen, owners = captions[torch.from_numpy(rows).to(device)], self.data.owners[rows]
-            found = ranks(pictures, chosen, owners, score=SCORES[self.similarity])
-            by_language[code] = recalls(found).value("rsum")
+            found = recalls(ranks(pictures, chosen, owners, score=SCORES[self.similarity]))
+            by_language[code] = found.value(self.metric.name)
+            mean_recalls.append(found.value("mR"))
         encoders.train(was_training)
         score = sum(by_language.values()) if self.score == "all" else by_language[self.score]
-        return Validated(score, by_language, {"mR": sum(by_language.values()) / len(by_language) / 6})
+        mean = sum(mean_recalls) / len(mean_recalls)
+        return Validated(self.metric.sign * score, by_language, {"mR": mean})
 
 
 def check_score(score: str, codes: Sequence[str]) -> None:
