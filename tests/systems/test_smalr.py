@@ -29,6 +29,7 @@ from groundling.run import Run
 from groundling.settings import TextSettings
 from groundling.systems import Plan, embedding_network, smalr
 from groundling.training import loop, train
+from groundling.training.step import EagerStep
 from plans import dataset_of, plan
 from power_cut import assert_goes_on_exactly, power_cut, same_weights
 
@@ -239,13 +240,13 @@ def test_a_training_that_was_stopped_while_words_were_assigned_goes_on_exactly(
     assert not stopped.tokeniser_file.exists() and not list((tmp_path / "other").rglob("latent-*"))
     torch.manual_seed(999)
     steps: list[int] = []
-    step = loop.EagerStep.__call__
+    step = EagerStep.__call__
 
-    def counted(self: loop.EagerStep, batch: Batch, number: int) -> Tensor:
+    def counted(self: EagerStep, batch: Batch, number: int) -> Tensor:
         steps.append(number)
         return step(self, batch, number)
 
-    monkeypatch.setattr(loop.EagerStep, "__call__", counted)
+    monkeypatch.setattr(EagerStep, "__call__", counted)
     resumed = train(recipe, world, tmp_path / "cut", resume=True, device="cpu")
     assert steps == [*range(15, 20), *range(20)]
     assert same_weights(whole, resumed)

@@ -20,7 +20,7 @@ from copy import deepcopy
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from groundling.batches.stairs import Stairs as Packing
+from groundling.batches.packing import Packing
 from groundling.encoders.onnx_parts import LastState
 from groundling.encoders.padding import last
 from groundling.encoders.text.packing import read_packed

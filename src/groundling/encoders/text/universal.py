@@ -19,7 +19,7 @@ from pydantic import Field, PositiveInt
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from groundling.batches.stairs import Stairs as Packing
+from groundling.batches.packing import Packing
 from groundling.encoders.onnx_parts import LastState, Listed
 from groundling.encoders.padding import average
 from groundling.encoders.settings import EncoderSettings
