@@ -53,6 +53,25 @@ def test_a_metric_of_ones_own_is_measured_by_direction(mrr: RankMetric) -> None:
     assert find("text_to_image.MRR").heading == "T→I MRR"
 
 
+def test_a_finished_table_has_it_without_training_again(world_files: Path) -> None:
+    """From the ranks that were saved: the weights are gone."""
+    table = {"title": "T", "languages": ["en", "de"], "seeds": [0], "base": recipe_of(world_files)}
+    Path("table.yaml").write_text(json.dumps({**table, "rows": [{"name": "bag"}]}))
+    assert call("reproduce", "table.yaml", "--out", "tables").code == 0
+    assert not list(Path("tables").rglob("best.safetensors"))
+    Path("table.yaml").write_text(json.dumps({**table, "metrics": ["image_to_text.first"], "rows": [{"name": "bag"}]}))
+    assert "no metric is called" in call("reproduce", "table.yaml", "--out", "tables").err
+    METRICS.register("first", RankMetric(name="first", compute=lambda ranks: 100 * float((ranks == 1).mean())))
+    try:
+        shown = call("reproduce", "table.yaml", "--out", "tables", "--show", "--json").json
+    finally:
+        del METRICS._own["first"]
+    (evaluation,) = Path("tables").rglob("evaluation.json")
+    saved = json.loads(evaluation.read_text())["languages"]["de"]["image_to_text"]
+    assert shown["rows"][0]["columns"]["de"]["mean"] == saved["R@1"]
+    assert "first" not in saved
+
+
 def test_it_stands_in_json_in_the_report_and_in_a_table(mrr: RankMetric, world_files: Path) -> None:
     recipe = recipe_of(world_files)
     Path("tiny.yaml").write_text(json.dumps(recipe))

@@ -255,9 +255,7 @@ def test_a_corpus_without_statements_and_a_model_without_a_head(tmp_path: Path) 
     with pytest.raises(UserError, match=r"system lessons cannot tell .*: clip_ve"):
         model.judge(["dog"], ["dog.png"], "en")
     settings = make_recipe(training={"validation_metric": "loss"})
-    with pytest.raises(
-        UserError, match=r"validation_metric: loss is no metric of systems that find pictures"
-    ):
+    with pytest.raises(UserError, match=r"validation_metric: loss is no metric of systems that find pictures"):
         train(settings, plain, tmp_path / "third", device="cpu")
 
 

@@ -1,24 +1,20 @@
 """Two runs on the same test queries: the difference of their recalls, and whether it is more than chance."""
 
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
 
 from groundling.errors import UserError
 from groundling.evaluation.made_from import MadeFrom
 from groundling.evaluation.saved import made_from
+from groundling.evaluation.saved_answers import Arrays, load_answers
 from groundling.evaluation.significance import hits, paired_bootstrap, paired_permutation
 from groundling.run import Run
 
 DIRECTIONS = ("text_to_image", "image_to_text")
 ENTAILMENT = "verdicts"  # in the place of a direction: the JSON of this command has always called it so
-
-Arrays = dict[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> 
     if judging[0] != judging[1]:
         judge = run if judging[0] else baseline
         raise UserError(f"{judge.folder} judges statements, which cannot be compared with a run that finds pictures")
-    ours, theirs = (load_arrays(one, one.verdicts_file if judging[0] else one.ranks_file) for one in (run, baseline))
+    ours, theirs = (load_answers(one, one.verdicts_file if judging[0] else one.ranks_file) for one in (run, baseline))
     folds, other_folds = (int(arrays.get("folds", [1])[0]) for arrays in (ours, theirs))
     if folds != other_folds:
         raise UserError(
@@ -76,16 +72,6 @@ def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> 
             _entailment(ours, theirs, code, samples) if judging[0] else _retrieval(ours, theirs, code, depth, samples)
         )
     return Comparison(str(run.folder), str(baseline.folder), found)
-
-
-def load_arrays(run: Run, path: Path) -> Arrays:
-    """The per-query ranks, or the prediction for every statement, that `groundling evaluate` left in a run."""
-    if not run.evaluation_file.exists() or not path.exists():
-        raise UserError(f"{run.folder}: no {path.name} here; evaluate it first: groundling evaluate {run.folder}")
-    try:
-        return load_file(path)
-    except SafetensorError as error:
-        raise UserError(f"{path}: damaged ({error}); evaluate the run again") from None
 
 
 def languages_of(arrays: Arrays) -> set[str]:

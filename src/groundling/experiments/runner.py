@@ -46,6 +46,7 @@ Questions = dict[str, tuple[Question, ...]]  # folder of an entry → what is as
 
 def finished_entries(entries: Sequence[TableEntry], out: Path) -> Results:
     """Evaluations of the entries that are done; one that was made with other settings is an error."""
+    from groundling.evaluation.saved_answers import completed
     from groundling.systems import meaning
 
     results: Results = {}
@@ -57,7 +58,8 @@ def finished_entries(entries: Sequence[TableEntry], out: Path) -> Results:
             given = run.evaluation_file if entry.ask is None else run.folder / entry.ask.file
             data, facts = read_json(given), read_json(run.facts_file)
             learned = data.get("consistency", {}).get("parameters", 0)
-            results[entry.key] = EntryResult(result_from_json(data, str(given)), facts, learned)
+            result = result_from_json(data, str(given))
+            results[entry.key] = EntryResult(result if entry.ask else completed(run, result), facts, learned)
     return results
 
 

@@ -77,6 +77,10 @@ class EntailmentScores:
     def calibration(self) -> Calibration:
         return Calibration(self.log_loss, self.calibration_error, self.bins)
 
+    def names(self) -> set[str]:
+        """The metrics that were measured."""
+        return set(self.values)
+
     def value(self, metric: str) -> float:
         return known_value(self.values, metric, metric, "entailment")
 

@@ -25,6 +25,10 @@ class RetrievalScores:
     pictures: int
     captions: int
 
+    def names(self) -> set[str]:
+        """The metrics that were measured."""
+        return {*self.image_to_text, *self.text_to_image, *self.both}
+
     def value(self, metric: str) -> float:
         """By the name that recipes have for it: `mR`, `text_to_image.R@10`."""
         direction, _, short = metric.partition(".")
