@@ -110,7 +110,7 @@ def test_mistakes_are_one_sentence_and_leave_files_alone(shop: Path, tmp_path: P
         ("say what to check of the picture", ["check", picture, "--model", judge]),
         ("--model: name the folder", ["check", picture, "red"]),
         ("goes with --table", ["check", picture, "red", "--model", judge, "--out", "x.html"]),
-        ("no run here", ["check", picture, "red", "--model", tmp_path]),
+        ("no model is there", ["check", picture, "red", "--model", tmp_path]),
         ("train a model that can", ["check", picture, "red", "--model", shop / "finder"]),
         ("no such picture", ["check", "no.png", "red", "--model", judge]),
         ("the text is empty", ["check", picture, "", "--model", judge]),

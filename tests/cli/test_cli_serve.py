@@ -38,7 +38,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """The applications that would have been served."""
     apps: list[Any] = []
 
-    def run(app: Any, taken: Any, ready: Any) -> None:
+    def run(app: Any, taken: Any, ready: Any, limits: Any) -> None:
         apps.append(app)
         ready()
 

@@ -366,13 +366,13 @@ def test_a_model_of_the_order_scores_and_shows_examples_by_it(tmp_path: Path, mo
     sheet = examples(evaluated, queries=8, annotated=4)
     corpus = evaluated.corpus
     for query in sheet[:8]:
-        best = [hit["score"] for hit in query["hits"]]
-        rows = [row for row, text in enumerate(corpus.texts) if text == query["text"]]
+        best = [hit.score for hit in query.hits]
+        rows = [row for row, text in enumerate(corpus.texts) if text == query.text]
         every = sorted((slow(evaluated.captions[rows[0]], picture) for picture in evaluated.pictures), reverse=True)
         assert best == pytest.approx(every[:5], abs=1e-6)
-        if query["rank"] <= 5:
-            assert query["hits"][query["rank"] - 1]["correct"]
+        if query.rank <= 5:
+            assert query.hits[query.rank - 1].correct
     for annotated in sheet[8:]:
-        picture = [corpus.path(row) for row in range(len(corpus.pictures))].index(annotated["picture"])
+        picture = [corpus.path(row) for row in range(len(corpus.pictures))].index(annotated.picture)
         every = sorted((slow(text, evaluated.pictures[picture]) for text in evaluated.captions), reverse=True)
-        assert [caption["score"] for caption in annotated["captions"]] == pytest.approx(every[:5], abs=1e-6)
+        assert [caption.score for caption in annotated.captions] == pytest.approx(every[:5], abs=1e-6)
