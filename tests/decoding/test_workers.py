@@ -1,6 +1,7 @@
 """Pictures decoded in processes of their own: the same pixels as here, and nothing that harms who asked."""
 
 import os
+import resource
 import signal
 import threading
 import time
