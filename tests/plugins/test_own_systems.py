@@ -9,6 +9,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
+import own_systems
 import pytest
 import torch
 from own_systems import FLAGS, PairwiseSigmoid, Whitened
@@ -142,6 +143,20 @@ def test_what_such_a_system_learns_before_goes_on_after_a_stop(tmp_path: Path, m
     assert Run(tmp_path / "cut").stage_checkpoint("own middle").exists()
     torch.manual_seed(999)
     assert same_weights(whole, train(recipe, world, tmp_path / "cut", resume=True, device="cpu"))
+
+
+@pytest.mark.usefixtures("known")
+def test_what_was_learned_before_is_not_learned_again_after_a_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stopped at step 10 of the model, after both checkpoints and the last one of what comes before."""
+    monkeypatch.setattr(loop, "LOG_EVERY", 10)
+    recipe = make_recipe(training=TRAINING).model_copy(update={"system": {"name": "own_whitened"}})
+    whole = train(recipe, make_world(), tmp_path / "whole", device="cpu")
+    with power_cut(monkeypatch, after=4):
+        train(recipe, make_world(), tmp_path / "cut", device="cpu", checkpoint_seconds=0)
+    monkeypatch.setattr(own_systems, "distance", None)
+    assert same_weights(whole, train(recipe, make_world(), tmp_path / "cut", resume=True, device="cpu"))
 
 
 @pytest.mark.usefixtures("known")

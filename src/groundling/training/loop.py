@@ -97,7 +97,8 @@ def fit(
 ) -> checkpoint.Progress:
     """Take a stage to its end: from its beginning, or from the checkpoint in `file`.
 
-    With `validate` the best weights are kept in the run, and training stops early where they get no better.
+    With `validate` the best weights are kept in the run, and training stops early where they get no better. A stage
+    without it keeps a checkpoint of its end, so that a training that is stopped later does not learn it again.
     """
     module, sampler, settings = stage.module, stage.sampler, stage.settings
     where = stage.data.features.device
@@ -149,7 +150,9 @@ def fit(
                 checkpoint.save(file, module, optimiser, at, average)
                 saved = time.monotonic()
 
-    at.seconds = time.monotonic() - started
+    at.sampler, at.seconds = sampler.state, time.monotonic() - started
+    if validate is None and math.isfinite(checkpoint_seconds):
+        checkpoint.save(file, module, optimiser, at, average)
     return at
 
 
