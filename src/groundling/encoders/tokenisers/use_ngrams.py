@@ -1,7 +1,7 @@
 """Captions both ways: as the Universal Sentence Encoder has them, and as their words and letter n-grams. Extra `use`.
 
-A caption is one word. Its first 512 letters are the encoder's vector (see `use`), the others its words and n-grams (see
-`ngrams`), as many as there are, up to a limit.
+A caption is one word. Its first 512 letters are the encoder's vector (see `use`), all of them 0 in a language that the
+encoder does not know, for what it makes of Czech misleads; the others are its words and n-grams (see `ngrams`).
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +14,7 @@ from groundling.encoders.tokenisers import use
 from groundling.encoders.tokenisers.ngrams import NgramTokeniser
 from groundling.errors import UserError
 from groundling.settings import TextSettings
-from groundling.text.tokens import Tokeniser, Tokens
-
-PIECES = 48  # of a caption; names and keywords have fewer
+from groundling.text.tokens import ANY, Tokeniser, Tokens
 
 
 @dataclass(frozen=True)
@@ -34,29 +32,28 @@ class UseNgramTokeniser(Tokeniser):
 
     @property
     def size(self) -> int:
-        return self.ngrams.size
+        return max(self.ngrams.size, use.STEPS + 2)
 
     @property
     def letters(self) -> int:
-        return use.LETTERS + PIECES
+        return ANY
 
     @classmethod
     def build(cls, texts: Sequence[str], languages: Sequence[str], settings: TextSettings, buckets: int) -> Self:
         return cls(NgramTokeniser.build(texts, languages, settings, buckets), use.version())
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
-        different = list(dict.fromkeys(zip(texts, languages, strict=True)))
-        place = {key: row for row, key in enumerate(different, start=1)}
-        spellings = np.zeros((1 + len(different), self.letters), dtype=np.int32)
-        if different:
-            said, codes = (list(column) for column in zip(*different, strict=True))
-            unlike = list(dict.fromkeys(said))
-            row = {text: number for number, text in enumerate(unlike)}
-            spellings[1:, : use.LETTERS] = use.spelled(unlike)[[row[text] for text in said]]
-            pieces = self.ngrams.encode(said, codes).ids[:, :PIECES]
-            spellings[1:, use.LETTERS : use.LETTERS + pieces.shape[1]] = pieces
-        ids = np.array([place[key] for key in zip(texts, languages, strict=True)], dtype=np.int32).reshape(-1, 1)
-        return Tokens(ids, np.ones(len(texts), dtype=np.int64), spellings)
+        """Captions that are the same in the same language are one word."""
+        place: dict[tuple[str, str], int] = {}
+        ids = [place.setdefault(caption, 1 + len(place)) for caption in zip(texts, languages, strict=True)]
+        pieces = self.ngrams.encode([text for text, _ in place], [code for _, code in place]).ids
+        spellings = np.zeros((1 + len(place), use.LETTERS + pieces.shape[1]), dtype=np.int32)
+        spellings[1:, use.LETTERS :] = pieces
+        known = [(row, text) for (text, code), row in place.items() if code.split("-")[0] in use.LANGUAGES]
+        number = {text: number for number, text in enumerate(dict.fromkeys(text for _, text in known))}
+        vectors = use.spelled(list(number))
+        spellings[[row for row, _ in known], : use.LETTERS] = vectors[[number[text] for _, text in known]]
+        return Tokens(np.array(ids, dtype=np.int32).reshape(-1, 1), np.ones(len(ids), dtype=np.int64), spellings)
 
     def listed_words(self) -> Mapping[str, Sequence[str]]:
         return self.ngrams.listed_words()
