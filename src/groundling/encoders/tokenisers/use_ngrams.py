@@ -14,7 +14,9 @@ from groundling.encoders.tokenisers import use
 from groundling.encoders.tokenisers.ngrams import NgramTokeniser
 from groundling.errors import UserError
 from groundling.settings import TextSettings
-from groundling.text.tokens import ANY, Tokeniser, Tokens
+from groundling.text.tokens import Tokeniser, Tokens
+
+PIECES = 96  # of a caption, as many as fifteen words have; what follows them is left to the sentence vector
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class UseNgramTokeniser(Tokeniser):
 
     @property
     def letters(self) -> int:
-        return ANY
+        return use.LETTERS + PIECES
 
     @classmethod
     def build(cls, texts: Sequence[str], languages: Sequence[str], settings: TextSettings, buckets: int) -> Self:
@@ -46,9 +48,9 @@ class UseNgramTokeniser(Tokeniser):
         """Captions that are the same in the same language are one word."""
         place: dict[tuple[str, str], int] = {}
         ids = [place.setdefault(caption, 1 + len(place)) for caption in zip(texts, languages, strict=True)]
-        pieces = self.ngrams.encode([text for text, _ in place], [code for _, code in place]).ids
-        spellings = np.zeros((1 + len(place), use.LETTERS + pieces.shape[1]), dtype=np.int32)
-        spellings[1:, use.LETTERS :] = pieces
+        pieces = self.ngrams.encode([text for text, _ in place], [code for _, code in place]).ids[:, :PIECES]
+        spellings = np.zeros((1 + len(place), self.letters), dtype=np.int32)
+        spellings[1:, use.LETTERS : use.LETTERS + pieces.shape[1]] = pieces
         known = [(row, text) for (text, code), row in place.items() if code.split("-")[0] in use.LANGUAGES]
         number = {text: number for number, text in enumerate(dict.fromkeys(text for _, text in known))}
         vectors = use.spelled(list(number))
