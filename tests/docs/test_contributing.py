@@ -75,12 +75,27 @@ def test_a_data_set_is_read(tmp_path: Path) -> None:
     assert load("bars", data=tmp_path).texts == ["a dog"]
 
 
+def layers() -> dict[str, int]:
+    """Folder → its place in the import contract, from below."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    found = next(rules["layers"] for rules in contracts if rules.get("containers") == ["groundling"])
+    return {name: place for place, layer in enumerate(reversed(found)) for name in layer.split(" | ")}
+
+
 def test_the_map_is_in_the_order_of_the_import_contract() -> None:
-    contract = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    layers = next(rules["layers"] for rules in contract if rules.get("containers") == ["groundling"])
-    order = [sorted(layer.split(" | ")) for layer in reversed(layers)]
     rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", TEXT.split("## One file")[0], re.MULTILINE)
     shown = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
-    place = {name: number for number, layer in enumerate(order) for name in layer}
+    place = layers()
     assert set(shown) == set(place)
     assert [place[name] for name in shown] == sorted(place.values())
+
+
+def test_the_readme_has_the_same_order() -> None:
+    flow = next(
+        block for block in (ROOT / "README.md").read_text(encoding="utf-8").split("```") if "corpus → " in block
+    )
+    shown, place = re.findall(r"\w+", flow), layers()
+    assert shown[0] == "corpus" and set(shown) == {name for name in place if place[name] >= place["corpus"]}
+    assert [place[name] for name in shown] == sorted(place[name] for name in shown)

@@ -48,7 +48,7 @@ class RankingLoss:
         scores = picture_scores if kind == "picture" else caption_scores
         with torch.autocast(left.device.type, enabled=False):  # in bf16 scores within .004 are one: recalls are lost
             positives = self.positives(data, kind, captions, partners)
-            return self.objective(scores(self.similarity, left, right), positives, step)
+            return self.objective(scores(self.similarity, left.float(), right.float()), positives, step)
 
     def positives(self, data: TrainingData, kind: str, captions: Tensor, partners: Tensor) -> Tensor | None:
         """Pairs (row, column) that match in truth: of one picture, or with a caption that says the same."""

@@ -13,7 +13,7 @@ An encoder of one's own is one class and one line, in a file anywhere:
             self.project = nn.Linear(settings.word_dimensions, dimensions)
 
         def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-            return normalize(self.project(average(self.words(ids), lengths)), dim=-1)
+            return normalize(self.project(average(self.words(ids), lengths)).float(), dim=-1)
 
 It then trains (`system: {name: vse, text: {name: mean, word_dimensions: 32}}`), teaches and is taught, is exported, and
 says which words it knows. Another package declares it as an entry point of the group `groundling.text_encoders`.
