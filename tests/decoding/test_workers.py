@@ -79,7 +79,7 @@ def secrets(data: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("work", "words"),
     [
-        (never_ends, "longer than 1 seconds"),
+        (never_ends, "longer than"),  # of the processor or, on a busy machine, of the clock
         (takes_memory, "more memory"),
         (crashes, "decoder crashed"),
         (writes, "File too large"),
