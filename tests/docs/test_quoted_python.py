@@ -3,7 +3,9 @@
 import ast
 import re
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from site_scripts import ROOT
@@ -15,12 +17,17 @@ BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = sorted(page for page in PAGES if BLOCK.search(page.read_text(encoding="utf-8")))
 
 
+def there(module: ModuleType, name: str) -> bool:
+    """Whether a module has something of this name, or is a package with such a module, imported yet or not."""
+    return hasattr(module, name) or (hasattr(module, "__path__") and find_spec(f"{module.__name__}.{name}") is not None)
+
+
 def mistakes(code: str) -> list[str]:
     found = []
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("groundling"):
             module = import_module(str(node.module))
-            found += [f"{node.module} has no {name.name}" for name in node.names if not hasattr(module, name.name)]
+            found += [f"{node.module} has no {name.name}" for name in node.names if not there(module, name.name)]
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "groundling":
             found += [] if hasattr(groundling, node.attr) else [f"groundling has no {node.attr}"]
     return found
