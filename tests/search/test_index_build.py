@@ -3,8 +3,12 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parent.parent / "decoding"))
+
+import bombs
 import colours
 import numpy as np
 import pytest
@@ -180,6 +184,25 @@ def test_a_decompression_bomb_is_refused(toy: Toy, tmp_path: Path, monkeypatch: 
     assert built.count == 1
     assert "40 × 40 pixels" in built.skipped["bomb.png"]
     workers.close()
+
+
+def test_pictures_that_were_made_to_harm_are_skipped_within_seconds(toy: Toy, tmp_path: Path) -> None:
+    photos = tmp_path / "photos"
+    good = paint_many(photos, 6)
+    for name, data in {
+        "segments.jpg": bombs.exif_segments(),
+        "scans.jpg": bombs.scans(5000),
+        "chunks.png": bombs.empty_chunks(),
+        "line.png": bombs.png(1, 49_000_000, rows=1000),
+        "blocks.gif": bombs.gif_blocks(),
+    }.items():
+        (photos / name).write_bytes(data)
+    started = time.monotonic()
+    built = index_pictures(photos, tmp_path / "index", "toy")
+    assert time.monotonic() - started < 30
+    assert built.count == len(good)
+    assert set(built.skipped) == {"segments.jpg", "scans.jpg", "chunks.png", "line.png", "blocks.gif"}
+    assert all("\n" not in why and why for why in built.skipped.values())
 
 
 def test_mistakes_leave_an_index_as_it_is(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
