@@ -1,11 +1,14 @@
 """The folder a training leaves, and what is where in it."""
 
 import math
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from groundling import checksums
 from groundling.errors import UserError
-from groundling.files import read_json, write_json
+from groundling.files import only_writer, read_json, write_json
 from groundling.settings import Recipe, as_saved, check
 
 
@@ -73,23 +76,47 @@ class Run:
     def finished(self) -> bool:
         return self.facts_file.exists()
 
+    def writing(self) -> AbstractContextManager[None]:
+        """Holds the folder while something is written into it; another process that wants to is refused."""
+        return only_writer(self.folder)
+
+    def seal(self, *results: Path) -> None:
+        """Note what files are now, when all of them are there: those of the model, or results measured from it."""
+        if results:
+            return checksums.seal(self.folder, results)
+        kept = [path for path in self.folder.iterdir() if path.suffix in (".json", ".safetensors")]
+        left = {checksums.FILE, self.checkpoint_file.name, *(path.name for path in self._results)}
+        checksums.seal(self.folder, [path for path in kept if path.name not in left])
+
+    def verified(self, file: Path) -> Path:
+        """A file that is what it was when it was written; damage is an error that names it."""
+        return checksums.verify(self.folder, file)
+
+    @property
+    def _results(self) -> tuple[Path, ...]:
+        return self.evaluation_file, self.ranks_file, self.verdicts_file
+
+    def _facts(self) -> dict[str, Any]:
+        facts = read_json(self.verified(self.facts_file)) if self.finished else {}
+        if not isinstance(facts, dict):
+            raise UserError(f"{self.facts_file}: damaged (not what a training writes)")
+        return facts
+
     def temperature(self) -> float:
         """What the logits of its verdicts are divided by (see `calibration`); 1 where nobody has fitted it."""
-        facts = read_json(self.facts_file) if self.finished else {}
-        value = facts.get("temperature", 1.0) if isinstance(facts, dict) else None
+        value = self._facts().get("temperature", 1.0)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
             raise UserError(f"{self.facts_file}: temperature: a number above 0 is needed, not {value!r}")
         return float(value)
 
     def languages(self) -> list[str]:
         """What it was trained on, as it noted when training ended; none before."""
-        facts = read_json(self.facts_file) if self.finished else {}
-        return list(facts.get("languages") or []) if isinstance(facts, dict) else []
+        return list(self._facts().get("languages") or [])
 
     def accuracy(self) -> dict[str, float]:
         """Language → right answers in 100 test statements; nothing where it was not tested on any."""
         try:
-            result = read_json(self.evaluation_file)
+            result = read_json(self.verified(self.evaluation_file)) if self.evaluation_file.exists() else {}
         except UserError:
             return {}
         parts = result.get("languages") if isinstance(result, dict) else None
@@ -98,7 +125,7 @@ class Run:
 
     def recipe(self) -> Recipe:
         with as_saved():
-            return check(Recipe, read_json(self.recipe_file), str(self.recipe_file))
+            return check(Recipe, read_json(self.verified(self.recipe_file)), str(self.recipe_file))
 
     def save_recipe(self, recipe: Recipe) -> None:
         write_json(self.recipe_file, recipe.model_dump())

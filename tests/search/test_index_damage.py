@@ -33,6 +33,7 @@ def one(out: Path, start: str) -> Path:
 def edit(out: Path, change: Callable[[dict[str, Any]], object]) -> None:
     manifest = json.loads((out / "manifest.json").read_text())
     change(manifest)
+    manifest.pop("checksum", None)
     (out / "manifest.json").write_text(json.dumps(manifest))
 
 
@@ -50,6 +51,13 @@ def test_a_changed_shortened_or_missing_file_is_named(out: Path, start: str) -> 
 
 
 def test_a_damaged_manifest_is_named(out: Path) -> None:
+    whole = (out / "manifest.json").read_text()
+    for place in range(10, len(whole), 97):
+        (out / "manifest.json").write_text(f"{whole[:place]}{chr(ord(whole[place]) ^ 1)}{whole[place + 1 :]}")
+        with pytest.raises(UserError, match=r"manifest\.json: "):
+            Index.open(out)
+    (out / "manifest.json").write_text(whole)
+    edit(out, lambda manifest: None)  # as of an index from before, whose manifest nothing vouches for
     text = (out / "manifest.json").read_text()
     for damaged, words in {
         text[:-20]: "manifest.json: not valid JSON",

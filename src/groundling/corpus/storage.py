@@ -5,7 +5,6 @@ corpus.json holds the SHA-256 of each, so that a folder that was being replaced 
 that was damaged since, is known for what it is and never read as a mixture of two corpora.
 """
 
-import hashlib
 import json
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from groundling.checksums import sha256
 from groundling.corpus.corpus import Corpus, Strings
 from groundling.corpus.entailment import Entailments
 from groundling.errors import UserError
-from groundling.files import atomic_path, read_json
+from groundling.files import atomic_path, check_checksum, only_writer, read_json, with_checksum
 
 FORMAT = 1
 PICTURES, CAPTIONS, CARD = "pictures.parquet", "captions.parquet", "corpus.json"
@@ -37,13 +37,13 @@ def save(corpus: Corpus, folder: Path) -> None:
     for file in tables:
         _refuse_to_replace_a_table(folder / file)
     # Files are renamed when the block is left, the last one entered first: corpus.json comes last.
-    with ExitStack() as written:
+    with only_writer(folder), ExitStack() as written:
         card_file = written.enter_context(atomic_path(folder / CARD))
         digests = {}
         for file, table in tables.items():
             path = written.enter_context(atomic_path(folder / file))
             pq.write_table(table.replace_schema_metadata(_MARK), path)
-            digests[file] = _sha256(path)
+            digests[file] = sha256(path)
         card = {
             "format": FORMAT,
             "name": corpus.name,
@@ -52,7 +52,7 @@ def save(corpus: Corpus, folder: Path) -> None:
             "sha256": digests,
             "info": corpus.info,
         }
-        text = json.dumps(card, ensure_ascii=False, indent=1, allow_nan=False)
+        text = json.dumps(with_checksum(card), ensure_ascii=False, indent=1, allow_nan=False)
         card_file.write_text(text + "\n", encoding="utf-8")
     if STATEMENTS not in tables and _is_ours(folder / STATEMENTS):
         (folder / STATEMENTS).unlink()  # of an earlier corpus
@@ -105,7 +105,7 @@ def load(folder: Path) -> Corpus:
     for file, expected in card["sha256"].items():
         if not (folder / file).is_file():
             raise UserError(f"{folder / file}: no such file; build the corpus again")
-        if _sha256(folder / file) != expected:
+        if sha256(folder / file) != expected:
             raise UserError(f"{folder / file}: not the file that {CARD} describes; build the corpus again")
     try:
         corpus = _read_tables(folder, card)
@@ -149,7 +149,7 @@ def _read_statements(folder: Path) -> Entailments:
 
 
 def _checked_card(path: Path) -> dict[str, Any]:
-    card = read_json(path)
+    card = check_checksum(read_json(path), path)
     if not isinstance(card, dict) or "format" not in card:
         raise UserError(f"{path}: not the description of a corpus; build it again")
     if card["format"] != FORMAT:
@@ -209,8 +209,3 @@ def _decoded(column: Any) -> Strings:
     import pyarrow as pa
 
     return np.array(column.cast(pa.string()).to_pylist(), dtype=np.str_)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -61,9 +61,11 @@ def evaluate_run(
 def save(run: Run, evaluated: EvaluatedSplit) -> None:
     """The rank of every query, or the prediction for every statement, and then evaluation.json: a run that has one is
     done, and what lies beside it belongs to it."""
-    run.evaluation_file.unlink(missing_ok=True)
-    evaluated.save(run)
-    write_json(run.evaluation_file, {**evaluated.result.to_json(), "made_from": evaluated.made_from(run).to_json()})
+    with run.writing():
+        run.evaluation_file.unlink(missing_ok=True)
+        evaluated.save(run)
+        write_json(run.evaluation_file, {**evaluated.result.to_json(), "made_from": evaluated.made_from(run).to_json()})
+        run.seal(run.evaluation_file, run.ranks_file, run.verdicts_file)
 
 
 def made_from(run: Run) -> MadeFrom | None:

@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from groundling.errors import UserError
-from groundling.files import read_json
+from groundling.files import check_checksum, read_json
 from groundling.settings import Settings, check
 
 FORMAT = 1
@@ -98,7 +98,7 @@ def read(folder: Path) -> Manifest:
     path = folder / FILE
     if not path.is_file():
         raise UserError(f"{folder}: not an exported model (there is no {FILE}); make one with `groundling export`")
-    values = read_json(path)
+    values = check_checksum(read_json(path), path)
     if not isinstance(values, dict) or values.get("kind") != KIND:
         what = "an index" if isinstance(values, dict) and "entries" in values else "something else"
         raise UserError(f"{folder}: not an exported model ({FILE} is that of {what})")

@@ -7,11 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.errors import UserError
+from groundling.export.external_data import NotProtobuf, has_external_data
 from groundling.export.manifest import GraphFile, read_verified
 
-# How a graph says that weights lie in another file: the key "location" as protobuf writes it. Ours never do, and a
-# graph from elsewhere must not make the library open files of its choice.
-ELSEWHERE = b"\x0a\x08location"
 WARNING = 3  # onnxruntime's level "error": its warnings are about how graphs could be faster
 
 
@@ -25,7 +23,13 @@ class Session:
             raise UserError("an exported model needs onnxruntime: pip install 'groundling[onnx]'") from None
         data = read_verified(folder, stored)
         self.path = folder / stored.name
-        if ELSEWHERE in data:
+        try:
+            elsewhere = has_external_data(data)
+        except NotProtobuf:
+            raise UserError(
+                f"{self.path}: onnxruntime cannot read it (not an ONNX graph); export the model again"
+            ) from None
+        if elsewhere:
             raise UserError(f"{self.path}: keeps weights in other files, which are not read; export the model again")
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1

@@ -1,10 +1,6 @@
 """A run as a folder of ONNX graphs, with its tokeniser and a manifest: whole and checked, or not there at all."""
 
 import hashlib
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from pathlib import Path
 from typing import Any, cast
@@ -22,7 +18,7 @@ from groundling.export.halves import halved
 from groundling.export.manifest import Agreement, ExportedFile, GraphFile, Manifest, PreprocessingSettings, ReaderFiles
 from groundling.export.onnx_model import OnnxModel
 from groundling.export.trace import Graph, traced
-from groundling.files import atomic_path, write_json
+from groundling.files import atomic_path, new_folder, refuse_existing, with_checksum, write_json
 from groundling.model.trained import Reader, TrainedModel
 from groundling.progress import bar
 from groundling.run import Run
@@ -41,9 +37,9 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
         half: keep weights in half precision: half the size, vectors that differ in the third digit.
     """
     opened, folder = Run.open(Path(run)), Path(folder).expanduser()
-    _refuse_existing(folder)
+    refuse_existing(folder)
     model = TrainedModel.load(opened.folder, "cpu")
-    with _new_folder(folder) as place, bar("Exporting", total=4) as progress:
+    with new_folder(folder) as place, bar("Exporting", total=4) as progress:
         readers = [_reader(place, number, reader, model, half) for number, reader in enumerate(model.readers)]
         progress.advance()
         picture = _write(place, "picture.onnx", _picture(model), half)
@@ -80,10 +76,10 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
             accuracy=model.accuracy,
             agreement=Agreement(tolerance=TOLERANCE[weights], text=0, picture=0, cosine=1),  # not known yet
         )
-        write_json(place / manifests.FILE, manifest.model_dump())
+        write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
         agreement = measured(model, OnnxModel.load(place), seen, weights, opened.folder)
         manifest = manifest.model_copy(update={"agreement": agreement})
-        write_json(place / manifests.FILE, manifest.model_dump())
+        write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
         progress.advance()
     return manifest
 
@@ -183,29 +179,3 @@ def _write(folder: Path, name: str, graph: Graph, half: bool) -> GraphFile:
 
 def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def _refuse_existing(folder: Path) -> None:
-    if folder.is_dir() and not any(folder.iterdir()):
-        return
-    if folder.exists() or folder.is_symlink():
-        raise UserError(f"{folder}: is there already; choose another name, or remove it first")
-
-
-@contextmanager
-def _new_folder(folder: Path) -> Iterator[Path]:
-    """A temporary folder beside `folder`, renamed to it if the block succeeds, removed if it does not."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
-    except (FileExistsError, NotADirectoryError):
-        raise UserError(f"{folder.parent}: is a file, where a folder is needed; choose another name") from None
-    except PermissionError:
-        raise UserError(f"{folder.parent}: may not be written to; choose another folder") from None
-    try:
-        yield place
-        place.chmod(0o755)
-        _refuse_existing(folder)
-        place.rename(folder)
-    finally:
-        shutil.rmtree(place, ignore_errors=True)

@@ -66,7 +66,7 @@ class TrainedModel(FeatureModel):
         recipe = opened.recipe()
         with as_saved():
             system = systems.make(recipe.system)
-        saved = read_json(opened.tokeniser_file)
+        saved = read_json(opened.verified(opened.tokeniser_file))
         try:
             with as_saved():
                 system = system.resolved(saved)
@@ -74,7 +74,7 @@ class TrainedModel(FeatureModel):
         except (KeyError, TypeError, ValueError):
             raise UserError(f"{opened.tokeniser_file}: not the tokeniser of a {system.name} model") from None
         try:
-            weights = load_file(opened.weights_file)
+            weights = load_file(opened.verified(opened.weights_file))
             encoders = system.encoders(tokeniser, features=features_in(weights))
             encoders.load_state_dict({name: value for name, value in weights.items() if not name.startswith(PREFIX)})
         except (SafetensorError, KeyError, RuntimeError) as error:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import groundling
+from groundling.checksums import sha256
 from groundling.errors import UserError
 from groundling.files import atomic_path, only_writer
 from groundling.model import Model, Vectors
@@ -154,7 +155,7 @@ class Build:
             path = self.folder / f"entries-{secrets.token_hex(8)}.parquet"
             with atomic_path(path) as temporary:
                 entries.save(temporary)
-                checksum = manifests.sha256(temporary)
+                checksum = sha256(temporary)
             progress.advance()
         manifest = Manifest(
             format=manifests.FORMAT,

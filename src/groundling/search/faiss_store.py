@@ -10,13 +10,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from groundling.checksums import sha256
 from groundling.errors import UserError
 from groundling.files import atomic_path
 from groundling.model.protocol import Vectors
 from groundling.search import recall
 from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Mask, Rows
-from groundling.search.manifest import Manifest, SearchFacts, StoredFile, sha256, verify
+from groundling.search.manifest import Manifest, SearchFacts, StoredFile, verify
 from groundling.search.store import Fetch
 
 NEIGHBOURS, CARE = 32, 80  # of HNSW: links of a picture, candidates looked at when it is linked

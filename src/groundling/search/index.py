@@ -6,6 +6,7 @@
 """
 
 import os
+import time
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -28,6 +29,7 @@ from groundling.search.store import Store, open_store
 from groundling.text.language_detection import checked_language, detect_language
 
 LONGEST_QUERY = 10_000  # characters
+TRIES, PAUSE = 100, 0.01  # to read an index while it is brought up to date, and seconds between them
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,20 @@ class Index:
     def open(folder: str | Path, model: str | None = None, device: str = "auto") -> "Index":
         """The index in a folder, whole or not at all. `model` is where its model is now, if that has moved."""
         folder = Path(folder)
-        manifest = manifests.read(folder)
-        entries = Entries.load(manifests.verify(folder, manifest.entries))
-        if len(entries) != manifest.count:
-            raise UserError(f"{folder}: the table has {len(entries)} entries, not {manifest.count}; build it again")
-        return Index(folder, manifest, entries, open_store(folder, manifest, entries), model, device)
+        for _ in range(TRIES):
+            manifest = manifests.read(folder)
+            try:
+                entries = Entries.load(manifests.verify(folder, manifest.entries))
+                if len(entries) != manifest.count:
+                    raise UserError(
+                        f"{folder}: the table has {len(entries)} entries, not {manifest.count}; build it again"
+                    )
+                return Index(folder, manifest, entries, open_store(folder, manifest, entries), model, device)
+            except UserError:
+                if manifests.read(folder) == manifest:
+                    raise
+                time.sleep(PAUSE)  # another process has just put a new one in its place: that is read instead
+        raise UserError(f"{folder}: is being changed faster than it can be read; try again in a moment")
 
     @staticmethod
     def build(

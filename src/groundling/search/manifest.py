@@ -4,15 +4,15 @@ Their names change with each build, so that an index is the old one until the ne
 build leaves the old one whole.
 """
 
-import hashlib
 import os
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
+from groundling.checksums import sha256
 from groundling.errors import UserError
-from groundling.files import read_json, write_json
+from groundling.files import check_checksum, read_json, with_checksum, write_json
 from groundling.model import Model
 from groundling.settings import Settings, check
 
@@ -79,7 +79,7 @@ def read(folder: Path) -> Manifest:
             if unfinished
             else f"{folder}: not an index (there is no {FILE})"
         )
-    values = read_json(path)
+    values = check_checksum(read_json(path), path)
     if isinstance(values, dict) and values.get("format", FORMAT) != FORMAT:
         raise UserError(f"{path}: format {values['format']}, and this groundling reads {FORMAT}; build the index again")
     return check(Manifest, values, str(path))
@@ -87,7 +87,7 @@ def read(folder: Path) -> Manifest:
 
 def write(folder: Path, manifest: Manifest) -> None:
     """Puts the new manifest in place, and then removes what only the old one named."""
-    write_json(folder / FILE, manifest.model_dump())
+    write_json(folder / FILE, with_checksum(manifest.model_dump()))
     named = {stored.name for stored in (manifest.entries, manifest.vectors) if stored is not None}
     for path in folder.iterdir():
         if path.name.startswith(("entries-", "vectors-")) and path.name not in named:
@@ -97,16 +97,13 @@ def write(folder: Path, manifest: Manifest) -> None:
 def verify(folder: Path, stored: StoredFile) -> Path:
     """The path of a file that is exactly what was written."""
     path = folder / stored.name
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; the index is not whole, build it again")
-    if sha256(path) != stored.sha256:
+    try:
+        found = sha256(path)
+    except OSError:
+        raise UserError(f"{path}: no such file; the index is not whole, build it again") from None
+    if found != stored.sha256:
         raise UserError(f"{path}: damaged (not the file that {FILE} describes); build the index again")
     return path
-
-
-def sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def place_from(folder: Path, place: Path) -> str:

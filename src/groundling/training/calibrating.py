@@ -50,7 +50,9 @@ def calibrate(
             f"{model.temperature:.3g}; look whether they have the right labels and pictures"
         )
     fitted = {"temperature": found.value, "temperature_from": found.told_by}
-    write_json(run.facts_file, {**read_json(run.facts_file), **fitted})
+    with run.writing():
+        write_json(run.facts_file, {**read_json(run.verified(run.facts_file)), **fitted})
+        run.seal(run.facts_file)
     return {
         "run": str(folder),
         **fitted,

@@ -20,7 +20,7 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
 
     The new run loads, answers and is evaluated like the old one; it cannot be trained.
     """
-    if out.exists() and (not out.is_dir() or any(not path.name.endswith(".part") for path in out.iterdir())):
+    if out.exists() and (not out.is_dir() or any(not path.name.startswith(".") for path in out.iterdir())):
         raise UserError(f"{out}: is there already; choose another folder")
     old = TrainedModel.load(folder, "cpu")
     encoders = old.system.folded(old.tokeniser, old.encoders, old.features)
@@ -36,20 +36,22 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
 
     source, run = Run(folder), Run(out)
     before, after = totals(count_model(old)), totals(parts := count_model(new))
-    write_json(run.tokeniser_file, old.tokeniser.to_json())
-    save_weights(run.weights_file, new.encoders)
-    run.save_recipe(recipe)
-    if source.unknown_backbone_file.exists():
-        write_json(run.unknown_backbone_file, read_json(source.unknown_backbone_file))
-    if source.facts_file.exists():
-        told = {
-            "parameters": after.test_time,
-            "trainable_parameters": 0,
-            "word_parameters": after.for_words,
-            "parameters_by_part": {part.name: part.test_time for part in parts},
-            "command": command(),
-        }
-        write_json(run.facts_file, {**read_json(source.facts_file), **told})
+    with run.writing():
+        write_json(run.tokeniser_file, old.tokeniser.to_json())
+        save_weights(run.weights_file, new.encoders)
+        run.save_recipe(recipe)
+        if source.unknown_backbone_file.exists():
+            write_json(run.unknown_backbone_file, read_json(source.unknown_backbone_file))
+        if source.facts_file.exists():
+            told = {
+                "parameters": after.test_time,
+                "trainable_parameters": 0,
+                "word_parameters": after.for_words,
+                "parameters_by_part": {part.name: part.test_time for part in parts},
+                "command": command(),
+            }
+            write_json(run.facts_file, {**read_json(source.facts_file), **told})
+        run.seal()
     return {
         "run": str(out),
         "from": str(folder),

@@ -54,6 +54,19 @@ def train(
     run = Run(folder)
     if _already_there(run, recipe, resume):
         return run
+    with run.writing():
+        return _train(run, recipe, dataset, device, checkpoint_seconds, before, teachers)
+
+
+def _train(
+    run: Run,
+    recipe: Recipe,
+    dataset: Dataset,
+    device: str,
+    checkpoint_seconds: float,
+    before: Path | None,
+    teachers: Sequence[Path],
+) -> Run:
     where = pick_device(device)
     begin = None if start is None else load_start(start, device)
     system = systems.of(recipe) if begin is None else systems.of(recipe).taught_by(begin.system)
@@ -89,6 +102,7 @@ def train(
     write_json(run.facts_file, {**told, "score": validate.name})
     for file in (run.checkpoint_file, *run.folder.glob(run.stage_checkpoint("*").name)):
         file.unlink(missing_ok=True)
+    run.seal()
     return run
 
 
@@ -161,7 +175,7 @@ def _already_there(run: Run, recipe: Recipe, resume: bool) -> bool:
     if run.folder.exists() and not run.folder.is_dir():
         raise UserError(f"{run.folder}: is a file, where a run needs a folder; choose another name")
     if not run.recipe_file.exists():
-        if run.folder.exists() and any(not path.name.endswith(".part") for path in run.folder.iterdir()):
+        if run.folder.exists() and any(not path.name.startswith(".") for path in run.folder.iterdir()):
             raise UserError(f"{run.folder}: not empty and not a run; choose another folder")
         return False
     if not resume:

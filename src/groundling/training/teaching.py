@@ -90,7 +90,9 @@ def teach(
         "old_languages_unchanged": _same(teacher, model, known),
         **({"not_tested": why} if why else {}),
     }
-    write_json(out / "taught.json", result)
+    with run.writing():
+        write_json(out / "taught.json", result)
+        run.seal(out / "taught.json")
     return result
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from groundling.files import cache_folder, write_json
+from groundling.files import cache_folder, remove_leftovers, write_json
 from groundling.progress import bar
 from groundling.vision import shards
 from groundling.vision.backbones import Backbone
@@ -83,6 +83,7 @@ def extract(
         if todo:
             with writable(place, "features"):
                 write_json(place / "settings.json", _settings(backbone, preprocessing))
+                remove_leftovers(place)
         with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress, _Shard(place) as shard:
             at_once = max(1, batch // preprocessing.parts)
             pictures = decoded(paths, todo, preprocessing.pixels, failed, pool, limit=2 * at_once)

@@ -8,7 +8,7 @@ import numpy as np
 
 from groundling.corpus.corpus import Corpus, Integers, Mask
 from groundling.errors import UserError
-from groundling.files import atomic_path, write_text
+from groundling.files import atomic_path, only_writer, write_text
 from groundling.settings import FeatureSettings
 from groundling.vision.features import Array, Vectors, features_for, load_precomputed
 
@@ -146,6 +146,7 @@ def preprocessing_of(settings: FeatureSettings, backbone: "Backbone") -> "Prepro
 
 def save_array(folder: Path, vectors: Vectors, names: list[str]) -> None:
     """features.npy and names.txt, to be given as `features.array` and `features.names` elsewhere."""
-    with atomic_path(folder / "features.npy") as temporary, temporary.open("wb") as file:
-        np.save(file, vectors)
-    write_text(folder / "names.txt", "".join(f"{name}\n" for name in names))
+    with only_writer(folder):
+        with atomic_path(folder / "features.npy") as temporary, temporary.open("wb") as file:
+            np.save(file, vectors)
+        write_text(folder / "names.txt", "".join(f"{name}\n" for name in names))

@@ -25,7 +25,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from groundling.decoding.opening import opened
-from groundling.files import atomic_path, cache_folder
+from groundling.files import atomic_path, cache_folder, remove_leftovers
 from groundling.progress import bar
 from groundling.vision.decoding import (
     RowsByContent,
@@ -110,6 +110,7 @@ def decode_pictures(
         strict: raise UserError for a file that is not a readable picture, rather than list it in `failed`.
     """
     place = pictures_folder(side, folder)
+    remove_leftovers(place)
     threads = threads or os.cpu_count() or 2
     with ThreadPoolExecutor(threads) as pool, cancelled_on_error(pool):
         rows, failed = rows_by_content(paths, pool)

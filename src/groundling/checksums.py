@@ -1,0 +1,79 @@
+"""checksums.json: what the files of a folder were when they were written, so that a damaged one is known for it.
+
+It is written last. A file that it does not name is not vouched for: folders from before have none.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from groundling.errors import UserError
+from groundling.files import cache_folder, check_checksum, read_json, with_checksum, write_json
+
+FILE = "checksums.json"
+LARGE = 2**23  # bytes of a file from which it is remembered to have been compared
+
+
+class Checksums(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    format: int = 1
+    sha256: dict[str, str] = {}
+
+
+def read(folder: Path) -> Checksums:
+    path = folder / FILE
+    if not path.exists():
+        return Checksums()
+    try:
+        return Checksums.model_validate(check_checksum(read_json(path), path))
+    except ValidationError:
+        raise UserError(
+            f"{path}: damaged (it is not what was written); remove it to use the folder unchecked"
+        ) from None
+
+
+def seal(folder: Path, files: Iterable[Path]) -> None:
+    """Note what these files are now, beside those that were noted before."""
+    known = read(folder)
+    for file in files:
+        name = file.relative_to(folder).as_posix()
+        if file.exists():
+            known.sha256[name] = sha256(file)
+        else:
+            known.sha256.pop(name, None)
+    write_json(folder / FILE, with_checksum(known.model_dump()))
+
+
+def verify(folder: Path, file: Path) -> Path:
+    """The file, if it is what it was when it was noted. Raises UserError that names it."""
+    expected = read(folder).sha256.get(file.relative_to(folder).as_posix())
+    if expected is not None and file.exists() and not _compared(file, expected):
+        raise UserError(
+            f"{file}: damaged (not the file that {FILE} describes); make it again, or remove {FILE} if you changed it"
+        )
+    return file
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _compared(file: Path, expected: str) -> bool:
+    """Whether the content is the expected one. A large file that was, and was not touched since, is not read again."""
+    status = file.stat()
+    if status.st_size < LARGE:
+        return sha256(file) == expected
+    about = f"{file.resolve()}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{expected}"
+    note = cache_folder() / "verified" / hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    if note.exists():
+        return True
+    if sha256(file) != expected:
+        return False
+    with suppress(OSError):
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.touch()
+    return True
