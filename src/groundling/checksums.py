@@ -47,6 +47,15 @@ def seal(folder: Path, files: Iterable[Path]) -> None:
     write_json(folder / FILE, with_checksum(known.model_dump()))
 
 
+def forget(folder: Path, files: Iterable[Path]) -> None:
+    """Vouch for these files no more; they are about to be written anew."""
+    known = read(folder)
+    names = {file.relative_to(folder).as_posix() for file in files}
+    if names & known.sha256.keys():
+        left = {name: digest for name, digest in known.sha256.items() if name not in names}
+        write_json(folder / FILE, with_checksum(known.model_copy(update={"sha256": left}).model_dump()))
+
+
 def verify(folder: Path, file: Path) -> Path:
     """The file, if it is what it was when it was noted. Raises UserError that names it."""
     expected = read(folder).sha256.get(file.relative_to(folder).as_posix())

@@ -1,7 +1,8 @@
 """The folder a training leaves, and what is where in it."""
 
 import math
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,10 +81,17 @@ class Run:
         """Holds the folder while something is written into it; another process that wants to is refused."""
         return only_writer(self.folder)
 
-    def seal(self, *results: Path) -> None:
-        """Note what files are now, when all of them are there: those of the model, or results measured from it."""
-        if results:
-            return checksums.seal(self.folder, results)
+    @contextmanager
+    def rewriting(self, *files: Path) -> Iterator[None]:
+        """Holds the folder while these files are written anew; who is killed meanwhile leaves them as good as before,
+        but unchecked."""
+        with self.writing():
+            checksums.forget(self.folder, files)
+            yield
+            checksums.seal(self.folder, files)
+
+    def seal(self) -> None:
+        """Note what the files of the model are, when all of them are there."""
         kept = [path for path in self.folder.iterdir() if path.suffix in (".json", ".safetensors")]
         left = {checksums.FILE, self.checkpoint_file.name, *(path.name for path in self._results)}
         checksums.seal(self.folder, [path for path in kept if path.name not in left])

@@ -178,6 +178,7 @@ def test_results_of_other_settings_are_not_taken_for_ours(
     recipe = tmp_path / folder_of(table) / "recipe.json"
     values = read_json(recipe)
     write_json(recipe, {**values, "training": {**values["training"], "learning_rate": 0.02}})
+    (recipe.parent / "checksums.json").unlink()
     with pytest.raises(UserError, match=r"bag-en\+de-seed0-\w{10}: was made with other settings"):
         run_table(table, tmp_path)
     assert len(trained) == 1

@@ -43,6 +43,7 @@ def uncalibrated(run: Run) -> Run:
     """As runs were before there were temperatures."""
     facts = read_json(run.facts_file)
     write_json(run.facts_file, {key: value for key, value in facts.items() if not key.startswith("temperature")})
+    run.seal()
     return run
 
 
@@ -93,6 +94,7 @@ def test_probabilities_are_those_of_the_temperature(run: Run, judged: Dataset) -
 def test_a_temperature_that_is_none_is_named(run: Run, value: object) -> None:
     text = run.facts_file.read_text()
     run.facts_file.write_text(text.replace(str(read_json(run.facts_file)["temperature"]), _json(value)))
+    run.seal()
     with pytest.raises(UserError, match=r"run\.json: temperature: a number above 0 is needed"):
         Model.load(run.folder, "cpu")
 

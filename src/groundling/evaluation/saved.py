@@ -61,16 +61,15 @@ def evaluate_run(
 def save(run: Run, evaluated: EvaluatedSplit) -> None:
     """The rank of every query, or the prediction for every statement, and then evaluation.json: a run that has one is
     done, and what lies beside it belongs to it."""
-    with run.writing():
+    with run.rewriting(run.evaluation_file, run.ranks_file, run.verdicts_file):
         run.evaluation_file.unlink(missing_ok=True)
         evaluated.save(run)
         write_json(run.evaluation_file, {**evaluated.result.to_json(), "made_from": evaluated.made_from(run).to_json()})
-        run.seal(run.evaluation_file, run.ranks_file, run.verdicts_file)
 
 
 def made_from(run: Run) -> MadeFrom | None:
     """What the saved evaluation was made from; None where it is from a time when nobody wrote that down."""
-    data = read_json(run.evaluation_file)
+    data = read_json(run.verified(run.evaluation_file))
     return MadeFrom.from_json(data["made_from"]) if isinstance(data, dict) and "made_from" in data else None
 
 
@@ -87,7 +86,7 @@ def why_stale(run: Run) -> str | None:
 
 def read(run: Run) -> Result:
     """The saved evaluation."""
-    return result_from_json(read_json(run.evaluation_file), str(run.evaluation_file))
+    return result_from_json(read_json(run.verified(run.evaluation_file)), str(run.evaluation_file))
 
 
 def refresh(run: Run, data: Path | None = None, device: str = "auto") -> None:

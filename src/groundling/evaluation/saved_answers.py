@@ -27,7 +27,7 @@ def load_answers(run: Run, path: Path) -> Arrays:
     if not run.evaluation_file.exists() or not path.exists():
         raise UserError(f"{run.folder}: no {path.name} here; evaluate it first: groundling evaluate {run.folder}")
     try:
-        return load_file(path)
+        return load_file(run.verified(path))
     except SafetensorError as error:
         raise UserError(f"{path}: damaged ({error}); evaluate the run again") from None
 

@@ -56,7 +56,7 @@ def finished_entries(entries: Sequence[TableEntry], out: Path) -> Results:
             if meaning(run.recipe()) != meaning(entry.recipe):
                 raise UserError(f"{run.folder}: was made with other settings; use another --out or remove it")
             given = run.evaluation_file if entry.ask is None else run.folder / entry.ask.file
-            data, facts = read_json(given), read_json(run.facts_file)
+            data, facts = read_json(given), read_json(run.verified(run.facts_file))
             learned = data.get("consistency", {}).get("parameters", 0)
             result = result_from_json(data, str(given))
             results[entry.key] = EntryResult(result if entry.ask else completed(run, result), facts, learned)
@@ -265,7 +265,7 @@ def run_entry(
     for question in asked:
         if not is_answered(run, question):
             loaded = LoadedRun(run, model, _asked_dataset(entry, question, data), data)
-            made = read_json(run.evaluation_file)["made_from"]
+            made = read_json(run.verified(run.evaluation_file))["made_from"]
             write_json(folder / question.file, {**answer(question, loaded), "made_from": made})
     if not (kept or keep_weights or entry.keeps_weights):
         run.weights_file.unlink()

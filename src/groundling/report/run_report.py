@@ -191,7 +191,7 @@ class RunReport:
 def write_report(evaluation: Evaluation) -> Path:
     """The report of a run that was evaluated, in its folder."""
     run, split = evaluation.run, evaluation.split
-    facts = read_json(run.facts_file) if run.finished else {}
+    facts = read_json(run.verified(run.facts_file)) if run.finished else {}
     settings = evaluation.model.recipe.model_dump(exclude_none=True)
     sheet = examples(split) if isinstance(split, RankedSplit) else []
     return RunReport(split.result, read_metrics(run.metrics_file), settings, facts, sheet).write(run.folder)

@@ -50,9 +50,9 @@ def calibrate(
             f"{model.temperature:.3g}; look whether they have the right labels and pictures"
         )
     fitted = {"temperature": found.value, "temperature_from": found.told_by}
-    with run.writing():
-        write_json(run.facts_file, {**read_json(run.verified(run.facts_file)), **fitted})
-        run.seal(run.facts_file)
+    facts = read_json(run.verified(run.facts_file))
+    with run.rewriting(run.facts_file):
+        write_json(run.facts_file, {**facts, **fitted})
     return {
         "run": str(folder),
         **fitted,

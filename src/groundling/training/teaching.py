@@ -90,9 +90,8 @@ def teach(
         "old_languages_unchanged": _same(teacher, model, known),
         **({"not_tested": why} if why else {}),
     }
-    with run.writing():
+    with run.rewriting(out / "taught.json"):
         write_json(out / "taught.json", result)
-        run.seal(out / "taught.json")
     return result
 
 
