@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from groundling.printable import printable
+
 
 class Bar(Protocol):
     """What a long job tells its watcher: how many units are done, and a few words about how it goes."""
@@ -40,7 +42,7 @@ _busy = False
 
 def notice(sentence: str) -> None:
     """A line that must be seen, on standard error, whether progress is shown or not."""
-    print(f"groundling: {sentence}", file=sys.stderr)
+    print(f"groundling: {printable(sentence)}", file=sys.stderr)
 
 
 def show(enabled: bool) -> None:

@@ -16,6 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     from groundling.cli.app import app
     from groundling.errors import UserError
+    from groundling.files import disk_problem
 
     try:
         code = app(args=arguments, standalone_mode=False, prog_name="groundling")
@@ -28,6 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stderr.close()
         sys.exit(0)
     except Exception as error:
+        sentence = disk_problem(error)
+        if sentence is not None:
+            _fail(sentence)
         # typer carries a click of its own in some releases, so its errors are known by what they can do.
         if not hasattr(error, "format_message"):
             raise
@@ -46,5 +50,7 @@ def _usage(error: Exception) -> NoReturn:
 
 
 def _fail(sentence: str) -> NoReturn:
-    print(f"groundling: {sentence}", file=sys.stderr)
+    from groundling.printable import printable
+
+    print(f"groundling: {printable(sentence)}", file=sys.stderr)
     sys.exit(2)

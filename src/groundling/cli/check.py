@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from groundling.cli.output import AsJson, Device, print_json, print_words
+from groundling.cli.output import AsJson, Device, print_json, print_words, warn
 
 if TYPE_CHECKING:
     from groundling.checking.caption_table import CheckedTable
@@ -112,7 +112,7 @@ def _show(checked: "CheckedTable", written: list[Path]) -> None:
         print_words("", ["verdict", "contra %", "neutral %", "entail %", "line", "picture", "text"], rows)
     others = [row for row in checked.rows if row.prediction is None]
     for row in others[:PRINTED]:
-        typer.echo(f"{checked.table.name}:{row.line}: not checked: {row.problem}", err=True)
+        warn(f"{checked.table.name}:{row.line}: not checked: {row.problem}")
     if len(others) > PRINTED:
         typer.echo(f"… and {len(others) - PRINTED:,} more rows that were not checked", err=True)
     counts = checked.counts()

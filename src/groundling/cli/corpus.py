@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from groundling.cli.output import AsJson, Data, Device, print_json, print_table, print_words
+from groundling.cli.output import AsJson, Data, Device, print_json, print_table, print_words, warn
+from groundling.printable import printable
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -46,14 +47,14 @@ def build(
     if as_json:
         return print_json({"folder": str(out), "problems": problems, **inspect.describe(corpus)})
     for problem in problems[:20]:
-        typer.echo(problem, err=True)
+        warn(problem)
     if problems:
         more = f" ({len(problems) - 20} more not shown)" if len(problems) > 20 else ""
         typer.echo(f"{len(problems)} problems, left out{more}", err=True)
     _print_counts(corpus.counts(), corpus.name)
     _print_labels(describe_statements(corpus))
     if corpus.info.get("note"):
-        print(corpus.info["note"])
+        print(printable(corpus.info["note"]))
     print(f"Written to {out}")
 
 
@@ -104,7 +105,7 @@ def inspect_corpus(
     _print_counts(corpus.counts(), corpus.name)
     _print_labels(facts["statements"])
     for line in inspect.summary(facts):
-        print(line)
+        print(printable(line))
 
 
 def _array_and_names(features: Path | None, names: Path | None) -> tuple[Path, Path] | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from groundling.cli.output import AsJson, Data, Device, print_json
+from groundling.cli.output import AsJson, Data, Device, print_json, warn
 
 if TYPE_CHECKING:
     from groundling.search.build import Built
@@ -79,7 +79,7 @@ def _show(built: "Built") -> None:
         if number == LISTED:
             typer.echo(f"… and {len(built.skipped) - LISTED} more, skipped (--json lists all)", err=True)
             break
-        typer.echo(f"{name}: {why}, skipped", err=True)
+        warn(f"{name}: {why}, skipped")
     if built.links:
         links = "1 link was" if built.links == 1 else f"{built.links} links were"
         typer.echo(f"{links} not followed", err=True)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from groundling.printable import TURNING, printable
+
 if TYPE_CHECKING:
     from groundling.report.formatted_table import Table
 
@@ -15,17 +17,25 @@ Data = Annotated[
     Path | None,
     typer.Option("--data", help="Folder of published data sets (f8k7, multi30k, …).", envvar="GROUNDLING_DATA"),
 ]
+# What JSON itself does not spell out, and what a terminal would still do.
+_CONTROLS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *sorted(TURNING))}
+
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:0.")]
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=1))
+    print(json.dumps(value, ensure_ascii=False, indent=1).translate(_CONTROLS))
+
+
+def warn(sentence: str) -> None:
+    """A line on standard error; names of files in it may hold anything."""
+    typer.echo(printable(sentence), err=True)
 
 
 def warn_of_skipped(pictures: Sequence[str]) -> None:
     """Pictures that could not be read are left out, but not in silence."""
     for name in pictures[:20]:
-        typer.echo(f"{name}: cannot be read, skipped", err=True)
+        warn(f"{name}: cannot be read, skipped")
     if len(pictures) > 20:
         typer.echo(f"… and {len(pictures) - 20} more pictures that cannot be read, skipped", err=True)
 
@@ -34,7 +44,8 @@ def print_words(title: str, columns: list[str], rows: list[list[str]]) -> None:
     """A plain table of words."""
     from groundling.report.formatted_table import Column, Table
 
-    print_table(Table(title, [Column(name, text=True) for name in columns], rows))
+    plain = [[printable(cell) for cell in row] for row in rows]
+    print_table(Table(title, [Column(name, text=True) for name in columns], plain))
 
 
 def print_table(table: "Table") -> None:

@@ -29,6 +29,9 @@ def search(
         bool, typer.Option("--exact", help="Compare with every entry, even where the index is approximate.")
     ] = False,
     model: Annotated[str | None, typer.Option(help="Where the model of the index is now, if it has moved.")] = None,
+    store: Annotated[
+        str | None, typer.Option(help="milvus:URI where the index is in that server; $MILVUS_URI names it, too.")
+    ] = None,
     show: Annotated[bool, typer.Option("--open", help="Show the pictures found as a page in the browser.")] = False,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -43,7 +46,7 @@ def search(
         raise UserError('say what to look for: either words, "a dog on the beach", or --like PICTURE')
     if like is not None and language is not None:
         raise UserError("--language goes with words, not with --like")
-    opened = Index.open(index, model, device)
+    opened = Index.open(index, model, device, store)
     if opened.manifest.kind == "captions" and (folder or since or until or show):
         raise UserError(f"{index}: an index of captions has no folders, dates or pictures to show")
     if query is not None:

@@ -41,6 +41,9 @@ def serve(
         str | None, typer.Option(help="What the page calls the collection; the name of the folder.")
     ] = None,
     model: Annotated[str | None, typer.Option(help="Where the model of the index is now, or its export.")] = None,
+    store: Annotated[
+        str | None, typer.Option(help="milvus:URI where the index is in that server; $MILVUS_URI names it, too.")
+    ] = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -75,10 +78,10 @@ def serve(
                 raise UserError("--captions goes with an index of pictures of your own; name it, too")
             index, captions = demo_indexes(DEMO, device)
             name = name or "Emoji"
-        opened = Index.open(index, model, device)
+        opened = Index.open(index, model, device, store)
         if opened.manifest.kind != "pictures":
             raise UserError(f"{index}: an index of captions; name one of pictures, and give this with --captions")
-        told = None if captions is None else Index.open(captions, model, device)
+        told = None if captions is None else Index.open(captions, model, device, store)
         service = Service(opened, told, None if check is None else Checker.load(check, device))
         service.warm_up()
         if name is None:

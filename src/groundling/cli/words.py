@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from groundling.cli.output import AsJson, Data, print_json, print_table
+from groundling.printable import printable
 
 if TYPE_CHECKING:
     from groundling.words.problems import Problems
@@ -109,7 +110,8 @@ def inspect(
             typer.echo(f'"{word}" has no vector here', err=True)
         else:
             known = "" if word in vectors else " (not listed; from its pieces)"
-            print(f"{word}{known}: " + ", ".join(f"{other} {score:.2f}" for other, score in found))
+            near_words = ", ".join(f"{other} {score:.2f}" for other, score in found)
+            print(printable(f"{word}{known}: {near_words}"))
 
 
 @app.command("reduce")

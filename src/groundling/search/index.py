@@ -25,7 +25,7 @@ from groundling.search.choice import Choice
 from groundling.search.entries import Entries
 from groundling.search.manifest import Manifest
 from groundling.search.searchable import searchable
-from groundling.search.store import Store, open_store
+from groundling.search.store import Store, allow_store, open_store
 from groundling.text.language_detection import checked_language, detect_language
 
 LONGEST_QUERY = 10_000  # characters
@@ -67,8 +67,13 @@ class Index:
         self._name, self._device = model, device
 
     @staticmethod
-    def open(folder: str | Path, model: str | None = None, device: str = "auto") -> "Index":
-        """The index in a folder, whole or not at all. `model` is where its model is now, if that has moved."""
+    def open(folder: str | Path, model: str | None = None, device: str = "auto", store: str | None = None) -> "Index":
+        """The index in a folder, whole or not at all.
+
+        `model` is where its model is now, if that has moved; `store`, as "milvus:URI", says that a server which the
+        index names may be connected to.
+        """
+        allow_store(store)
         folder = Path(folder)
         for _ in range(TRIES):
             manifest = manifests.read(folder)

@@ -19,7 +19,7 @@ from groundling.search.entries import facts_of
 from groundling.search.manifest import ModelFacts, StoreFacts
 from groundling.search.previous import Row
 from groundling.search.searchable import searchable
-from groundling.search.store import KINDS, check_store, store_facts
+from groundling.search.store import KINDS, allow_store, check_store, store_facts
 from groundling.search.walk import Unreadable, read, walk
 
 OURS = ("lock", "journal.bin", "milvus.db", "entries-", "vectors-", ".")  # what a killed build may have left
@@ -184,6 +184,7 @@ def _store(out: Path, old: manifests.Manifest | None, store: str, kind: str, mod
     if old is not None:
         if store not in ("faiss", old.store.name) and not store.startswith(f"{old.store.name}:"):
             raise UserError(f"{out}: keeps its vectors in {old.store.name}; choose another --out for another --store")
+        allow_store(store)
         facts = old.store
     else:
         facts = store_facts(store, out, model.fingerprint)

@@ -2,6 +2,9 @@
 
 A row of the collection is known by a number made of its name and content, so that bringing the collection up to date
 can be cut short anywhere and simply be done again: what is missing is put in, what is too much is taken out.
+
+An index that somebody else made may name any address. Only one that the user has named, with --store or in $MILVUS_URI,
+is ever connected to, and nobody else gets the token.
 """
 
 import hashlib
@@ -24,6 +27,24 @@ from groundling.search.store import Fetch
 PORTION = 500  # rows sent at once
 LONGEST = 4096 * 4  # bytes of a path or a caption
 TOKEN = "MILVUS_TOKEN"  # noqa: S105  # the name of the variable, not a token
+ADDRESSES = "MILVUS_URI"  # the variable that names addresses, with commas between them
+
+_named: set[str] = set()
+
+
+def allow(store: str | None) -> None:
+    """The user has named this address, as `milvus:URI`."""
+    if store is not None and "://" in store:
+        _named.add(store.removeprefix("milvus:"))
+
+
+def _check_allowed(uri: str, folder: Path) -> None:
+    allowed = {*_named, *(address.strip() for address in os.environ.get(ADDRESSES, "").split(","))}
+    if uri not in allowed:
+        raise UserError(
+            f"{folder}: this index names a Milvus at {uri}, which you have not; if you know that server, say so with "
+            f"--store milvus:{uri} or {ADDRESSES}={uri}"
+        )
 
 
 def facts(uri: str, folder: Path, fingerprint: str) -> StoreFacts:
@@ -35,6 +56,7 @@ def facts(uri: str, folder: Path, fingerprint: str) -> StoreFacts:
         if place.suffix != ".db":
             raise UserError(f'--store milvus:{uri}: a server is "http://HOST:19530", a local file ends in ".db"')
         uri = place_from(folder, place)
+    allow(uri)
     own = hashlib.sha256(f"{folder.resolve()}:{fingerprint}".encode()).hexdigest()[:16]
     return StoreFacts(name="milvus", uri=uri, collection=f"groundling_{own}")
 
@@ -44,13 +66,16 @@ def connect(folder: Path, store: StoreFacts) -> Any:
         from pymilvus import MilvusClient
     except ImportError:
         raise UserError("this index is in a Milvus: pip install 'groundling[milvus]'") from None
-    uri = str(store.uri)
-    if "://" not in uri:
+    uri, token = str(store.uri), ""
+    if "://" in uri:
+        _check_allowed(uri, folder)
+        token = os.environ.get(TOKEN, "")
+    else:
         place = folder.resolve() / uri
         place.parent.mkdir(parents=True, exist_ok=True)
         uri = str(place)
     try:
-        return MilvusClient(uri, token=os.environ.get(TOKEN, ""))
+        return MilvusClient(uri, token=token)
     except Exception as error:  # gRPC, Milvus Lite and the file system have each their own
         raise UserError(f"Milvus at {uri} cannot be reached ({first_line(error)})") from None
 

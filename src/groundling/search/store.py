@@ -45,6 +45,14 @@ def store_facts(wanted: str, folder: Path, fingerprint: str) -> StoreFacts:
     return milvus_store.facts(wanted.partition(":")[2], folder, fingerprint)
 
 
+def allow_store(wanted: str | None) -> None:
+    """The user has named where vectors are: an index that names the same may be connected to."""
+    if wanted is not None and wanted.startswith("milvus:"):
+        from groundling.search import milvus_store
+
+        milvus_store.allow(wanted)
+
+
 def check_store(folder: Path, facts: StoreFacts, kind: str) -> None:
     """Whether the store can be had, asked before anything is encoded for it."""
     if facts.name == "milvus":
