@@ -55,7 +55,9 @@ def train(
     if _already_there(run, recipe, resume):
         return run
     with run.writing():
-        return _train(run, recipe, dataset, device, checkpoint_seconds, before, teachers)
+        if not _already_there(run, recipe, resume):  # another process may have been here meanwhile
+            _train(run, recipe, dataset, device, checkpoint_seconds, start, teachers)
+    return run
 
 
 def _train(
@@ -64,9 +66,9 @@ def _train(
     dataset: Dataset,
     device: str,
     checkpoint_seconds: float,
-    before: Path | None,
+    start: Path | None,
     teachers: Sequence[Path],
-) -> Run:
+) -> None:
     where = pick_device(device)
     begin = None if start is None else load_start(start, device)
     system = systems.of(recipe) if begin is None else systems.of(recipe).taught_by(begin.system)
@@ -103,7 +105,6 @@ def _train(
     for file in (run.checkpoint_file, *run.folder.glob(run.stage_checkpoint("*").name)):
         file.unlink(missing_ok=True)
     run.seal()
-    return run
 
 
 def fit(
