@@ -5,6 +5,7 @@ from typing import Any
 
 from groundling.evaluation.results import RetrievalResult, RetrievalScores
 from groundling.experiments.runner import EntryResult
+from groundling.run_facts import RunFacts
 
 
 def scores(
@@ -29,4 +30,4 @@ def retrieval(languages: Mapping[str, RetrievalScores], **changes: Any) -> Retri
 def entry_result(
     languages: Mapping[str, RetrievalScores], run: dict[str, Any] | None = None, more_parameters: int = 0
 ) -> EntryResult:
-    return EntryResult(retrieval(languages), run or {}, more_parameters)
+    return EntryResult(retrieval(languages), RunFacts(**run or {}), more_parameters)

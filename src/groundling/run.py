@@ -10,6 +10,7 @@ from typing import Any
 from groundling import checksums
 from groundling.errors import UserError
 from groundling.files import only_writer, read_json, write_json
+from groundling.run_facts import RunFacts
 from groundling.settings import Recipe, as_saved, check
 
 
@@ -69,8 +70,8 @@ class Run:
         return self.folder / "ranks.safetensors"
 
     @property
-    def verdicts_file(self) -> Path:
-        """The verdict on every test statement, for paired comparisons."""
+    def predictions_file(self) -> Path:
+        """The prediction for every test statement, for paired comparisons; it has had this name from the beginning."""
         return self.folder / "verdicts.safetensors"
 
     @property
@@ -102,24 +103,28 @@ class Run:
 
     @property
     def _results(self) -> tuple[Path, ...]:
-        return self.evaluation_file, self.ranks_file, self.verdicts_file
+        return self.evaluation_file, self.ranks_file, self.predictions_file
 
-    def _facts(self) -> dict[str, Any]:
+    def facts(self) -> RunFacts:
+        """What it noted when training ended; nothing before."""
+        return RunFacts.from_json(self._noted())
+
+    def _noted(self) -> dict[str, Any]:
         facts = read_json(self.verified(self.facts_file)) if self.finished else {}
         if not isinstance(facts, dict):
             raise UserError(f"{self.facts_file}: damaged (not what a training writes)")
         return facts
 
     def temperature(self) -> float:
-        """What the logits of its verdicts are divided by (see `calibration`); 1 where nobody has fitted it."""
-        value = self._facts().get("temperature", 1.0)
+        """What the logits of its labels are divided by (see `calibration`); 1 where nobody has fitted it."""
+        value = self._noted().get("temperature", 1.0)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
             raise UserError(f"{self.facts_file}: temperature: a number above 0 is needed, not {value!r}")
         return float(value)
 
     def languages(self) -> list[str]:
         """What it was trained on, as it noted when training ended; none before."""
-        return list(self._facts().get("languages") or [])
+        return list(self.facts().languages or [])
 
     def accuracy(self) -> dict[str, float]:
         """Language → right answers in 100 test statements; nothing where it was not tested on any."""

@@ -67,9 +67,15 @@ def test_what_it_was_made_from_stands_in_the_file(run: Run) -> None:
     assert "made_from" not in call("evaluate", "run", "--json").json  # it is for the file
 
 
+def rewrite(run: Run, file: Path, value: Any) -> None:
+    """As groundling itself would: a file that somebody else changed is damaged."""
+    with run.rewriting(file):
+        write_json(file, value)
+
+
 def change_recipe(run: Run, group: str, **values: Any) -> None:
     recipe = read_json(run.recipe_file)
-    write_json(run.recipe_file, {**recipe, group: {**recipe[group], **values}})
+    rewrite(run, run.recipe_file, {**recipe, group: {**recipe[group], **values}})
 
 
 def test_other_settings_are_noticed(run: Run) -> None:
@@ -88,7 +94,7 @@ def test_other_settings_are_noticed(run: Run) -> None:
 def test_an_evaluation_of_an_older_version_is_made_anew_where_it_can_be(run: Run) -> None:
     data = read_json(run.evaluation_file)
     del data["made_from"]
-    write_json(run.evaluation_file, data)
+    rewrite(run, run.evaluation_file, data)
     run.weights_file.rename("weights")
     assert why_stale(run) is None  # as after a table: there is nothing else to go by
     Path("weights").rename(run.weights_file)
@@ -101,7 +107,7 @@ def test_the_same_queries_in_other_words_are_not_the_same(run: Run, world_files:
     other = Run(Path(shutil.copytree("run", "other")))
     data = read_json(other.evaluation_file)
     data["made_from"]["corpus"]["de"] = "0" * 64
-    write_json(other.evaluation_file, data)
+    rewrite(other, other.evaluation_file, data)
     assert_one_sentence(call("compare", "run", "other"), "were not tested on the same de captions and pictures")
 
 

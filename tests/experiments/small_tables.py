@@ -53,10 +53,7 @@ def run_table(table: TableSettings, out: Path, **options: Any) -> runner.Results
 
 def without_times(results: runner.Results) -> dict[str, Any]:
     """What must be equal however often a training was stopped."""
-    return {
-        folder: replace(found, run={key: value for key, value in found.run.items() if key != "seconds"})
-        for folder, found in results.items()
-    }
+    return {folder: replace(found, run=replace(found.run, seconds=0.0)) for folder, found in results.items()}
 
 
 def on_disk(folder: Path) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from groundling.experiments.results import summarise as summarise_table
 from groundling.experiments.runner import EntryResult, Results
 from groundling.experiments.table_entries import TableEntry, table_entries
 from groundling.experiments.table_settings import TableSettings
+from groundling.run_facts import RunFacts
 from made_results import entry_result, scores
 
 
@@ -213,7 +214,7 @@ def test_parameters_are_those_of_all_models_of_a_row() -> None:
     table, results = by_hand(parameters=True)
     sizes = {entry.folder: 1000 * len(entry.group) for entry in table_entries(table)}
     for folder, result in results.items():
-        results[folder] = replace(result, run={"parameters": sizes[folder], "word_parameters": sizes[folder] // 10})
+        results[folder] = replace(result, run=RunFacts(parameters=sizes[folder], word_parameters=sizes[folder] // 10))
     alone, both = summarise(table, results)["rows"]
     assert alone["parameters"] == both["parameters"] == {"all": 2000, "words": 200}
     assert [row["parameters"] for row in summarise(*by_hand())["rows"]] == [None, None]

@@ -39,7 +39,7 @@ def test_each_entry_is_trained_once_and_never_again(loaded: list[Any], trained: 
     assert len(loaded) == 1  # six entries share one corpus
     for entry in table_entries(make_table()):
         assert set(first[entry.folder].result.languages) == set(entry.group)
-        assert first[entry.folder].run["seed"] == entry.recipe.training.seed
+        assert first[entry.folder].run.seed == entry.recipe.training.seed
     assert not list(tmp_path.rglob("best.safetensors"))  # six models nobody asked for
     assert len(list(tmp_path.rglob("ranks.safetensors"))) == 6
     trained.clear()

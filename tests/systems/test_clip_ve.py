@@ -157,7 +157,7 @@ def test_the_best_and_not_the_last_weights_are_kept(world: Dataset, tmp_path: Pa
     last: dict[str, torch.Tensor] = {}
     original = loop.facts
 
-    def look(plan: Plan, *others: Any) -> dict[str, Any]:
+    def look(plan: Plan, *others: Any) -> Any:
         last.update({name: value.clone() for name, value in plan.encoders.state_dict().items()})
         return original(plan, *others)
 

@@ -36,7 +36,6 @@ def train(
     from groundling.api import tell, train_recipe
     from groundling.cli.recipes import resolve_or_choose
     from groundling.errors import UserError
-    from groundling.files import read_json
     from groundling.run import Run
 
     if resume is not None:
@@ -50,11 +49,11 @@ def train(
         tell(reasons)
         folder = out or Path("runs") / chosen.name
     run = train_recipe(chosen, folder, data, device, resume=resume is not None, warn=warn_of_skipped)
-    facts = {"run": str(run.folder), **read_json(run.facts_file)}
+    facts = run.facts()
     if as_json:
-        return print_json(facts)
+        return print_json({"run": str(run.folder), **facts.to_json()})
     print(
-        f"{run.folder}: {facts['steps']} steps in {facts['seconds']:.0f} s, best validation "
-        f"{facts['best_score']:.4g} ({facts['score']}) at step {facts['best_step']}, {facts['parameters']:,} parameters"
+        f"{run.folder}: {facts.steps} steps in {facts.seconds:.0f} s, best validation {facts.best_score:.4g} "
+        f"({facts.score}) at step {facts.best_step}, {facts.parameters:,} parameters"
     )
     print(f"Next: groundling evaluate {run.folder}")

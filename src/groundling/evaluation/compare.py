@@ -49,11 +49,13 @@ class Comparison:
 
 def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> Comparison:
     """For each language of both runs: R@depth of each direction or, of runs that judge statements, the accuracy."""
-    judging = [one.verdicts_file.exists() for one in (run, baseline)]
+    judging = [one.predictions_file.exists() for one in (run, baseline)]
     if judging[0] != judging[1]:
         judge = run if judging[0] else baseline
         raise UserError(f"{judge.folder} judges statements, which cannot be compared with a run that finds pictures")
-    ours, theirs = (load_answers(one, one.verdicts_file if judging[0] else one.ranks_file) for one in (run, baseline))
+    ours, theirs = (
+        load_answers(one, one.predictions_file if judging[0] else one.ranks_file) for one in (run, baseline)
+    )
     folds, other_folds = (int(arrays.get("folds", [1])[0]) for arrays in (ours, theirs))
     if folds != other_folds:
         raise UserError(

@@ -47,7 +47,7 @@ class JudgedSplit:
             arrays[f"{code}.classes"] = np.ascontiguousarray(classes[rows])
             arrays[f"{code}.probabilities"] = np.ascontiguousarray(self.probabilities[rows])
             arrays[f"{code}.owners"] = np.ascontiguousarray(self.corpus.owners[rows])
-        with atomic_path(run.verdicts_file) as temporary:
+        with atomic_path(run.predictions_file) as temporary:
             save_file(arrays, temporary)
 
 

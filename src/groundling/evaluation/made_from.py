@@ -3,14 +3,12 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
+from groundling.checksums import sha256
 from groundling.corpus import Corpus
 from groundling.corpus.columns import Strings
 from groundling.run import Run
-
-BLOCK = 2**20  # bytes read at a time
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class MadeFrom:
     @staticmethod
     def of(run: Run, corpus: Corpus, labels: Strings | None = None) -> "MadeFrom":
         """`corpus` has what was asked, and `labels` the answers where these are not pictures."""
-        return MadeFrom(weights_hash(run.weights_file), corpus_hashes(corpus, labels), evaluation_settings(run))
+        return MadeFrom(sha256(run.weights_file), corpus_hashes(corpus, labels), evaluation_settings(run))
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -41,19 +39,11 @@ class MadeFrom:
 
     def why_stale(self, run: Run) -> str | None:
         """In a few words why an evaluation of this run no longer holds; None where it does."""
-        if weights_hash(run.weights_file) != self.weights:
+        if sha256(run.weights_file) != self.weights:
             return "its weights have changed since it was evaluated"
         if evaluation_settings(run) != self.settings:
             return "its settings have changed since it was evaluated"
         return None
-
-
-def weights_hash(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def corpus_hashes(corpus: Corpus, labels: Strings | None = None) -> dict[str, str]:

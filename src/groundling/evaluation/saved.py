@@ -7,7 +7,7 @@ from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.asked_corpus import asked_corpus, looked_at
 from groundling.evaluation.made_from import MadeFrom
-from groundling.evaluation.results import Result, result_from_json
+from groundling.evaluation.results import Result
 from groundling.evaluation.split import EvaluatedSplit, evaluate_split
 from groundling.files import read_json, write_json
 from groundling.model.trained import TrainedModel
@@ -61,7 +61,7 @@ def evaluate_run(
 def save(run: Run, evaluated: EvaluatedSplit) -> None:
     """The rank of every query, or the prediction for every statement, and then evaluation.json: a run that has one is
     done, and what lies beside it belongs to it."""
-    with run.rewriting(run.evaluation_file, run.ranks_file, run.verdicts_file):
+    with run.rewriting(run.evaluation_file, run.ranks_file, run.predictions_file):
         run.evaluation_file.unlink(missing_ok=True)
         evaluated.save(run)
         write_json(run.evaluation_file, {**evaluated.result.to_json(), "made_from": evaluated.made_from(run).to_json()})
@@ -82,11 +82,6 @@ def why_stale(run: Run) -> str | None:
         return None
     made = made_from(run)
     return "nobody knows which weights were evaluated" if made is None else made.why_stale(run)
-
-
-def read(run: Run) -> Result:
-    """The saved evaluation."""
-    return result_from_json(read_json(run.verified(run.evaluation_file)), str(run.evaluation_file))
 
 
 def refresh(run: Run, data: Path | None = None, device: str = "auto") -> None:

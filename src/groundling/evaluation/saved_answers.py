@@ -52,9 +52,9 @@ def _retrieval(run: Run, result: RetrievalResult) -> RetrievalResult:
 
 
 def _entailment(run: Run, result: EntailmentResult) -> EntailmentResult:
-    if not run.verdicts_file.exists():
+    if not run.predictions_file.exists():
         return result
-    arrays = load_answers(run, run.verdicts_file)
+    arrays = load_answers(run, run.predictions_file)
     languages = {}
     for code, part in result.languages.items():
         found = Predictions(arrays[f"{code}.classes"], arrays[f"{code}.probabilities"].astype("float64"))

@@ -15,7 +15,6 @@ from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.asked_corpus import asked_corpus, looked_at
 from groundling.evaluation.split import evaluate_split
-from groundling.files import read_json
 from groundling.model.trained import TrainedModel
 from groundling.run import Run
 from groundling.text import Tokeniser
@@ -34,8 +33,7 @@ EXPECT = {
 
 def trained_languages(run: Run, model: TrainedModel) -> list[str]:
     """What the run was trained on; nothing where it is not known, as for an unfinished run on all of a corpus."""
-    facts = read_json(run.facts_file) if run.finished else {}
-    return list(facts.get("languages") or model.recipe.corpus.languages or [])
+    return run.languages() or list(model.recipe.corpus.languages or [])
 
 
 def evaluate_unseen(

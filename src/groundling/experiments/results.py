@@ -99,8 +99,8 @@ def _answered(table: TableSettings, entry: TableEntry, result: Result) -> list[s
 def _sizes(found: EntryResult) -> dict[str, int]:
     """Parameters of a model; what learns to combine languages counts as well."""
     run, more = found.run, found.more_parameters
-    sizes = {"all": run["parameters"] + more, "words": run["word_parameters"]}
-    return {**sizes, "trainable": run["trainable_parameters"] + more} if "trainable_parameters" in run else sizes
+    sizes = {"all": run.parameters + more, "words": run.word_parameters}
+    return sizes if run.trainable_parameters is None else {**sizes, "trainable": run.trainable_parameters + more}
 
 
 def _millions(table: TableSettings, sizes: dict[tuple[str, ...], dict[str, int]]) -> float | None:
@@ -222,7 +222,7 @@ def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, An
     runs = list({folder_of(key): found.run for key, found in results.items()}.values())
 
     def all_of(key: str) -> str:
-        return ", ".join(sorted({str(run[key]) for run in runs}))
+        return ", ".join(sorted({str(getattr(run, key)) for run in runs}))
 
     return {
         "command": command,
@@ -230,8 +230,8 @@ def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, An
         "device": all_of("device"),
         "precision": all_of("precision"),
         "trainings": len(runs) if len(runs) == wanted else f"{len(runs)} of {wanted}; the others were not finished",
-        "steps": sum(run["steps"] for run in runs),
-        "seconds of training": round(sum(run["seconds"] for run in runs)),
+        "steps": sum(run.steps for run in runs),
+        "seconds of training": round(sum(run.seconds for run in runs)),
     }
 
 

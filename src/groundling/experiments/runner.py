@@ -18,6 +18,7 @@ from groundling.experiments.question import Question, answer, check_question
 from groundling.experiments.table_entries import TableEntry, start_of, teachers
 from groundling.files import read_json
 from groundling.run import Run
+from groundling.run_facts import RunFacts
 from groundling.settings import CorpusSettings, FeatureSettings, Recipe
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class EntryResult:
     """
 
     result: Result
-    run: dict[str, Any]
+    run: RunFacts
     more_parameters: int = 0
 
 
@@ -56,10 +57,10 @@ def finished_entries(entries: Sequence[TableEntry], out: Path) -> Results:
             if meaning(run.recipe()) != meaning(entry.recipe):
                 raise UserError(f"{run.folder}: was made with other settings; use another --out or remove it")
             given = run.evaluation_file if entry.ask is None else run.folder / entry.ask.file
-            data, facts = read_json(given), read_json(run.verified(run.facts_file))
+            data = read_json(given)
             learned = data.get("consistency", {}).get("parameters", 0)
             result = result_from_json(data, str(given))
-            results[entry.key] = EntryResult(result if entry.ask else completed(run, result), facts, learned)
+            results[entry.key] = EntryResult(result if entry.ask else completed(run, result), run.facts(), learned)
     return results
 
 

@@ -11,7 +11,7 @@ from groundling.evaluation.metrics import DIRECTIONS
 from groundling.evaluation.results import EntailmentResult, Result, RetrievalResult
 from groundling.evaluation.retrieval import RankedSplit
 from groundling.evaluation.saved import Evaluation
-from groundling.files import read_json, write_text
+from groundling.files import write_text
 from groundling.report.curves import best_validation, learning_curves
 from groundling.report.entailment_figures import entailment_sections
 from groundling.report.entailment_tables import accuracy_table, calibration_table
@@ -191,7 +191,7 @@ class RunReport:
 def write_report(evaluation: Evaluation) -> Path:
     """The report of a run that was evaluated, in its folder."""
     run, split = evaluation.run, evaluation.split
-    facts = read_json(run.verified(run.facts_file)) if run.finished else {}
+    facts = run.facts().to_json() if run.finished else {}
     settings = evaluation.model.recipe.model_dump(exclude_none=True)
     sheet = examples(split) if isinstance(split, RankedSplit) else []
     return RunReport(split.result, read_metrics(run.metrics_file), settings, facts, sheet).write(run.folder)

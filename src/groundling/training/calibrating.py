@@ -1,5 +1,6 @@
 """The temperature of a run that judges (see `calibration`): fitted when training ends, or on other statements later."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,22 +9,25 @@ from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.asked_corpus import asked_corpus
 from groundling.evaluation.entailment import fitted_temperature
-from groundling.files import read_json, write_json
+from groundling.files import write_json
 from groundling.model.trained import TrainedModel
 from groundling.run import Run
+from groundling.run_facts import RunFacts
 
 
-def temperature_facts(run: Run, dev: Dataset, judging: bool, start: Path | None, device: str) -> dict[str, Any]:
-    """For run.json of a run that judges and whose best weights are there; the dev split also stopped its training.
+def with_temperature(
+    facts: RunFacts, run: Run, dev: Dataset, judging: bool, start: Path | None, device: str
+) -> RunFacts:
+    """The facts of a run that judges and whose best weights are there; the dev split also stopped its training.
 
     A student who learned from sentences alone (`judging` is false) has the temperature of the teacher, whose head it
     speaks through: no label has told it anything, and none need to, for its vectors are those of the teacher or nearly.
     """
     if judging:
         found = fitted_temperature(TrainedModel.load(run.folder, device), dev)
-        return {"temperature": found.value, "temperature_from": found.told_by}
+        return replace(facts, temperature=found.value, temperature_from=found.told_by)
     teacher = 1.0 if start is None else Run(start).temperature()
-    return {"temperature": teacher, "temperature_from": "the teacher"}
+    return replace(facts, temperature=teacher, temperature_from="the teacher")
 
 
 def calibrate(
@@ -49,13 +53,13 @@ def calibrate(
             f"{folder}: judges {found.told_by} no better than a guess would, so its temperature stays what it was, "
             f"{model.temperature:.3g}; look whether they have the right labels and pictures"
         )
-    fitted = {"temperature": found.value, "temperature_from": found.told_by}
-    facts = read_json(run.verified(run.facts_file))
+    facts = replace(run.facts(), temperature=found.value, temperature_from=found.told_by)
     with run.rewriting(run.facts_file):
-        write_json(run.facts_file, {**facts, **fitted})
+        write_json(run.facts_file, facts.to_json())
     return {
         "run": str(folder),
-        **fitted,
+        "temperature": found.value,
+        "temperature_from": found.told_by,
         "temperature_before": model.temperature,
         "log_loss": {"uncalibrated": found.before, "calibrated": found.after},
     }

@@ -1,5 +1,6 @@
 """A trained run made smaller: the same scores from only what retrieval needs."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,14 +44,15 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
         if source.unknown_backbone_file.exists():
             write_json(run.unknown_backbone_file, read_json(source.unknown_backbone_file))
         if source.facts_file.exists():
-            told = {
-                "parameters": after.test_time,
-                "trainable_parameters": 0,
-                "word_parameters": after.for_words,
-                "parameters_by_part": {part.name: part.test_time for part in parts},
-                "command": command(),
-            }
-            write_json(run.facts_file, {**read_json(source.facts_file), **told})
+            told = replace(
+                source.facts(),
+                parameters=after.test_time,
+                trainable_parameters=0,
+                word_parameters=after.for_words,
+                parameters_by_part={part.name: part.test_time for part in parts},
+                command=command(),
+            )
+            write_json(run.facts_file, told.to_json())
         run.seal()
     return {
         "run": str(out),

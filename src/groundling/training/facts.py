@@ -6,7 +6,6 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -14,12 +13,12 @@ import torch
 import groundling
 from groundling.devices import pick_precision
 from groundling.evaluation.parameters import count, totals
+from groundling.run_facts import RunFacts
 from groundling.systems import Context, Plan
 from groundling.training.checkpoint import Progress
 
 
-def facts(plan: Plan, context: Context, at: Progress) -> dict[str, Any]:
-    """`parameters` are those that the model needs at test time; `parameters_by_part` add up to them."""
+def facts(plan: Plan, context: Context, at: Progress) -> RunFacts:
     recipe, corpus, device = context.recipe, context.train.corpus, context.device
     data, encoders, tokeniser = plan.data, plan.encoders, plan.tokeniser
     _, each = np.unique(data.languages, return_index=True)  # a caption in each language: they may have their own parts
@@ -27,28 +26,29 @@ def facts(plan: Plan, context: Context, at: Progress) -> dict[str, Any]:
     pictures = torch.zeros(1, encoders.picture.features, device=device)
     parts = count(encoders, *data.captions(rows, int(data.lengths[each].max())), pictures)
     sums = totals(parts)
-    return {
-        "name": recipe.name,
-        "system": recipe.system.get("name", "lessons"),
-        "corpus": corpus.name,
-        "languages": getattr(tokeniser, "reads", None) or corpus.all_languages(),
-        "seed": recipe.training.seed,
-        "parameters": sums.test_time,
-        "trainable_parameters": sums.trainable,
-        "word_parameters": sums.for_words,
-        "parameters_by_part": {part.name: part.test_time for part in parts},
-        **({"words_cut": str(cut)} if (cut := getattr(tokeniser, "cut", None)) is not None else {}),
-        "steps": at.step,
-        "best_step": at.best_step,
-        "best_score": at.best_score,
-        "seconds": round(at.seconds, 1),
-        "device": device_name(device),
-        "precision": pick_precision(recipe.training.precision, device),
-        "torch": torch.__version__,
-        "groundling": groundling.__version__,
-        "commit": commit(),
-        "command": command(),
-    }
+    cut = getattr(tokeniser, "cut", None)
+    return RunFacts(
+        name=recipe.name,
+        system=recipe.system.get("name", "lessons"),
+        corpus=corpus.name,
+        languages=getattr(tokeniser, "reads", None) or corpus.all_languages(),
+        seed=recipe.training.seed,
+        parameters=sums.test_time,
+        trainable_parameters=sums.trainable,
+        word_parameters=sums.for_words,
+        parameters_by_part={part.name: part.test_time for part in parts},
+        words_cut=None if cut is None else str(cut),
+        steps=at.step,
+        best_step=at.best_step,
+        best_score=at.best_score,
+        seconds=round(at.seconds, 1),
+        device=device_name(device),
+        precision=pick_precision(recipe.training.precision, device),
+        torch=torch.__version__,
+        groundling=groundling.__version__,
+        commit=commit(),
+        command=command(),
+    )
 
 
 def command() -> str | None:

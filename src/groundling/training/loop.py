@@ -21,7 +21,7 @@ from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.training import checkpoint
 from groundling.training.average import MovingAverage
-from groundling.training.calibrating import temperature_facts
+from groundling.training.calibrating import with_temperature
 from groundling.training.contexts import load_start, make_context
 from groundling.training.facts import facts
 from groundling.training.kept_features import keep_features
@@ -98,10 +98,10 @@ def _train(
         keep_features(run, recipe, dataset)
     elif recipe.features.weights is not None:
         take_along(Path(recipe.features.weights), run.folder)
-    told = facts(plan, context, at)
+    told = replace(facts(plan, context, at), score=validate.name)
     if system.task == "entailment":
-        told |= temperature_facts(run, context.dev, plan.validation == "entailment", start, device)
-    write_json(run.facts_file, {**told, "score": validate.name})
+        told = with_temperature(told, run, context.dev, plan.validation == "entailment", start, device)
+    write_json(run.facts_file, told.to_json())
     for file in (run.checkpoint_file, *run.folder.glob(run.stage_checkpoint("*").name)):
         file.unlink(missing_ok=True)
     run.seal()
