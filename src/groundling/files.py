@@ -110,6 +110,7 @@ def only_writer(folder: Path) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
+    new = not folder.exists()
     with problems_of(folder):
         make_folder(folder)
         lock = FileLock(folder / LOCK, timeout=0, mode=0o644)
@@ -123,6 +124,8 @@ def only_writer(folder: Path) -> Iterator[None]:
     finally:
         with contextlib.suppress(OSError):
             (folder / LOCK).unlink()  # while it is held: who waits for it notices, and makes a new one
+            if new:
+                folder.rmdir()  # where nothing has come into it
         lock.release()
 
 

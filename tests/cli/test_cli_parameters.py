@@ -35,6 +35,7 @@ def test_a_corpus_that_is_gone_costs_the_comparison_only(train_world: list[str])
     call(*liwe, "--out", "run")
     recipe = Path("run/recipe.json")
     recipe.write_text(recipe.read_text().replace(train_world[2], "gone"))
+    Path("run/checksums.json").unlink()  # else the recipe is damaged
     (found,) = call("parameters", "run", "--json").json
     assert found["for_words"] > 0
     assert "reduction" not in found
