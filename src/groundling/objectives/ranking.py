@@ -48,7 +48,7 @@ class RankingLoss:
         scores = picture_scores if kind == "picture" else caption_scores
         with torch.autocast(left.device.type, enabled=False):  # in bf16 scores within .004 are one: recalls are lost
             positives = self.positives(data, kind, captions, partners)
-            return self.objective(scores(self.similarity, left.float(), right.float()), positives, step)
+            return self.objective(scores(self.similarity, full_precision(left), full_precision(right)), positives, step)
 
     def positives(self, data: TrainingData, kind: str, captions: Tensor, partners: Tensor) -> Tensor | None:
         """Pairs (row, column) that match in truth: of one picture, or with a caption that says the same."""
@@ -56,3 +56,8 @@ class RankingLoss:
             return None
         # Against pictures, column j stands for the picture of caption j, so its text is caption j's text.
         return data.alike(captions, captions if kind == "picture" else partners)
+
+
+def full_precision(vectors: Tensor) -> Tensor:
+    """Vectors in float32 or better: an encoder of somebody else's may leave them in the bf16 of its products."""
+    return vectors.float() if vectors.dtype in (torch.bfloat16, torch.float16) else vectors
