@@ -2,10 +2,12 @@
 
 import csv
 import json
-import struct
-import zlib
+import sys
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parent.parent / "decoding"))
+
+import bombs
 import colour_judge
 import pytest
 from colour_judge import BLUE, GREEN, RED, Backbones, ColourJudge, paint
@@ -54,12 +56,9 @@ def test_each_row_that_cannot_be_checked_says_why(checker: Checker, folder: Path
     (folder / "words.png").write_text("no picture")
     (folder / "link.png").symlink_to(folder.parent / "secret.png")
     (folder / "out").symlink_to(folder.parent)
-    header = struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0)
-    parts = [(b"IHDR", header), (b"IDAT", zlib.compress(b"\0" * 99)), (b"IEND", b"")]
-    bomb = b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in parts
-    )
-    (folder / "bomb.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bomb)
+    (folder / "bomb.png").write_bytes(bombs.png(60_000, 60_000, rows=1))
+    (folder / "scans.jpg").write_bytes(bombs.scans(5000))
+    (folder / "segments.jpg").write_bytes(bombs.exif_segments())
     wrong = {
         ("red.png", "  ", "en"): "the text is empty",
         ("red.png", "red", "xx"): 'language "xx" is unknown to the model',
@@ -72,6 +71,8 @@ def test_each_row_that_cannot_be_checked_says_why(checker: Checker, folder: Path
         ("link.png", "red", "en"): "links are not followed",
         ("out/secret.png", "red", "en"): "link",
         ("bomb.png", "red", "en"): "60000 × 60000 pixels",
+        ("scans.jpg", "red", "en"): "scans",
+        ("segments.jpg", "red", "en"): "segments",
     }
     table = write(folder / "captions.csv", ["red.png", "red", "en"], *map(list, wrong))
     rows = sorted(check_table(checker, table).rows, key=lambda row: row.line)

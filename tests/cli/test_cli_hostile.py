@@ -1,20 +1,27 @@
-"""Disks that are full, folders that may not be written to, recipes that are bombs, names that command terminals."""
+"""Disks that are full, folders that may not be written to, pictures and recipes that are bombs, names that command
+terminals."""
 
+import errno
 import io
 import resource
+import shutil
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+sys.path.append(str(Path(__file__).parent.parent / "decoding"))
+
+import bombs
 import commands
 import pytest
-from commands import assert_one_sentence, call
+from commands import assert_one_sentence, call, content
 from PIL import Image
 from shapes import draw_shapes, write_table
 
 from groundling import progress
+from groundling.files import only_writer
 from groundling.printable import printable
 
 pytest.importorskip("faiss")
@@ -95,6 +102,60 @@ def test_a_place_that_cannot_be_written_is_one_sentence(shop: Path, name: str, m
     monkeypatch.chdir(shop)
     done = call(*(part.replace("OUT", "/sys/kernel") for part in COMMANDS[name]))
     assert_one_sentence(done, "/sys/kernel")
+
+
+def test_results_of_a_run_that_cannot_be_written_are_one_sentence(
+    shop: Path, own_ground: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder of a run on a disk that was mounted read-only: the run is as it was."""
+    shutil.copytree(shop / "run", "run")
+    before = content(own_ground / "run")
+    monkeypatch.setattr("groundling.files.tempfile.mkstemp", read_only)
+    monkeypatch.setenv("GROUNDLING_CACHE", str(shop / "cache"))
+    monkeypatch.chdir(shop)
+    assert_one_sentence(call("evaluate", own_ground / "run"), "may not be written to (Read-only file system)")
+    assert content(own_ground / "run") == before
+
+
+def read_only(*_: object, **__: object) -> None:
+    raise OSError(errno.EROFS, "Read-only file system")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_folder_that_another_process_writes_to_is_left_alone(shop: Path, name: str, own_ground: Path) -> None:
+    """Trainings, evaluations, indexes, corpora and features; an export has a folder of its own until it is whole."""
+    shutil.copytree(shop / "run", "run")
+    for other in ("corpus", "shapes"):
+        (own_ground / other).symlink_to(shop / other)
+    command = [part.replace("OUT/", "") for part in COMMANDS[name]]
+    place = own_ground / ("run" if name == "evaluate" else "onnx" if name == "export" else command[-1])
+    if name == "corpus build":
+        place, command[-1] = own_ground / "new", "new"
+    with only_writer(place):
+        before = content(place)
+        words = "is there already" if name == "export" else "is being written by another process"
+        assert_one_sentence(call(*command), words)
+        assert content(place) == before
+
+
+def test_pictures_that_were_made_to_harm_are_left_out_by_every_command(shop: Path, own_ground: Path) -> None:
+    """One bad file is a sentence, and all others are looked at; the corpus of `album` was built before they came."""
+    shutil.copytree(shop / "shapes", "album")
+    assert call("corpus", "build", "album", "--out", "before").code == 0
+    harmful = {"red-square-0": bombs.exif_segments(), "red-circle-0": bombs.empty_chunks()}
+    harmful["blue-square-0"] = bombs.png(1, 50_000_000, rows=1000)
+    for name, data in harmful.items():
+        (own_ground / "album" / "png" / f"{name}.png").write_bytes(data)
+    started = time.monotonic()
+    features = call("features", "before", "--size", 32, "--out", "array", "--json").json
+    assert sorted(features["skipped"]) == sorted(f"png/{name}.png" for name in harmful)
+    built = call("corpus", "build", "album", "--out", "after", "--json").json
+    assert built["skipped"]["pictures"] == len(harmful)
+    assert features["pictures"] == built["pictures"] == 48 - len(harmful)
+    indexed = call("index", "album", "--model", shop / "run", "--out", "index", "--json").json
+    assert indexed["count"] == 48 - len(harmful)
+    assert sorted(indexed["skipped"]) == sorted(f"png/{name}.png" for name in harmful)
+    assert time.monotonic() - started < 60
 
 
 def laughs(levels: int = 9) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from commands import Said, assert_one_sentence, call, content
 
+from groundling.files import only_writer
 from groundling.words import Subwords, WordVectors, storage
 from groundling.words.word_map import WordMap
 
@@ -125,3 +126,10 @@ def test_mistakes(languages: Path, arguments: str) -> None:
     said: Said = call("-q", *arguments.split())
     assert_one_sentence(said, MISTAKES[arguments])
     assert content(languages) == before
+
+
+def test_an_alignment_does_not_mix_with_another(languages: Path) -> None:
+    with only_writer(languages / "ab"):
+        said = call("align", "a.vec", "b.vec.gz", "--dictionary", "d.txt", "--out", "ab")
+        assert_one_sentence(said, "ab: is being written by another process")
+    assert not (languages / "ab").exists()

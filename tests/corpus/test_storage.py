@@ -201,3 +201,22 @@ def test_a_killed_save_leaves_a_whole_corpus_or_says_so(tmp_path: Path) -> None:
             assert same(corpus, numbered(3000, "cat")) or same(corpus, numbered(2000, "dog"))
         save(numbered(7, "cow"), folder)
         assert same(load(folder), numbered(7, "cow"))
+
+
+@pytest.mark.parametrize("name", ["corpus.json", "captions.parquet", "pictures.parquet"])
+def test_one_bit_anywhere_is_noticed_or_changes_nothing(tmp_path: Path, name: str) -> None:
+    """Also in what the description says of itself: the name, the folder of the pictures, what was left out."""
+    corpus = Corpus(**{**numbered(5, "cat").__dict__, "root": tmp_path, "info": {"skipped": {"rows": 3}}})
+    save(corpus, tmp_path)
+    path = tmp_path / name
+    whole, noticed = path.read_bytes(), 0
+    for place in range(0, len(whole), max(1, len(whole) // 150)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        try:
+            found = load(tmp_path)
+        except UserError as error:
+            assert name in str(error)
+            noticed += 1
+        else:  # a space between two words of JSON, or the very word "checksum"
+            assert same(found, corpus)
+    assert noticed > 100

@@ -180,6 +180,27 @@ def test_a_large_picture_is_small_as_soon_as_it_is_decoded() -> None:
     workers.close()
 
 
+def rests(data: bytes) -> np.ndarray:
+    """Megabytes that the process holds when nothing is being decoded."""
+    return np.array([memory("VmRSS")], dtype=np.float64)
+
+
+def test_memory_of_large_pictures_is_given_back() -> None:
+    """Four pictures of 49 million pixels, which are 200 megabytes each, through two threads, one at a time."""
+    workers = Workers(DecodeLimits(seconds=60), count=2)
+    data, small = bombs.png(7000, 7000), bombs.photograph()
+    before = workers.decode_large(small, rests).array[0]
+    here = memory("VmRSS")
+    threads = [threading.Thread(target=lambda: [workers.array(data, Upright(448)) for _ in range(2)]) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert workers.decode_large(small, rests).array[0] - before < 100
+    assert memory("VmRSS") - here < 100
+    workers.close()
+
+
 @pytest.mark.parametrize("mode", ["RGB", "RGBA", "P", "LA", "L", "I;16"])
 def test_by_strips_is_as_good_as_whole(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     import io

@@ -21,6 +21,7 @@ from groundling.cli import main
 from groundling.encoders.text import bag
 from groundling.errors import UserError
 from groundling.export import OnnxModel
+from groundling.export import manifest as manifests
 from groundling.export.halves import halved
 from groundling.export.write import export_run
 from groundling.model import Model
@@ -197,6 +198,17 @@ def test_a_manifest_that_is_none_is_said_in_one_sentence(copy: Path, tmp_path: P
             OnnxModel.load(copy)
     with pytest.raises(UserError, match=r"no manifest\.json"):
         OnnxModel.load(tmp_path / "nowhere")
+
+
+def test_one_bit_of_the_manifest_is_noticed_or_changes_nothing(copy: Path) -> None:
+    path = copy / "manifest.json"
+    whole, real = path.read_bytes(), manifests.read(copy)
+    for place in range(0, len(whole), max(1, len(whole) // 200)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        try:
+            assert manifests.read(copy) == real  # a space between two words of JSON
+        except UserError as error:
+            assert "\n" not in str(error)
 
 
 def test_a_graph_that_is_none_or_reads_other_files_is_refused(copy: Path) -> None:

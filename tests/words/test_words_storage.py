@@ -123,3 +123,12 @@ def test_similar_words() -> None:
     assert found is not None
     assert [word for word, _ in found] == ["b", "c", "d"]
     assert similar(vectors, "z") is None
+
+
+@pytest.mark.parametrize("name", ["words.safetensors", "words.vec"])
+def test_what_a_killed_write_left_is_removed_by_the_next(tmp_path: Path, name: str) -> None:
+    left, other = tmp_path / f".{name}.abcdefgh.part", tmp_path / ".other.vec.abcdefgh.part"
+    left.write_bytes(b"half of it")
+    other.write_bytes(b"of another command")
+    storage.write(tmp_path / name, WordVectors(("dog",), np.ones((1, 3), dtype=np.float32)))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([other.name, name])

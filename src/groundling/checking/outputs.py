@@ -8,7 +8,7 @@ from pathlib import Path
 from groundling.checking.caption_table import CheckedTable
 from groundling.checking.sheet import SHOWN, sheet
 from groundling.errors import UserError
-from groundling.files import atomic_path, write_text
+from groundling.files import atomic_path, remove_leftovers, write_text
 
 KINDS = (".html", ".csv", ".jsonl")
 
@@ -30,6 +30,7 @@ def write_output(
 ) -> None:
     """All rows, worst first, as .csv or .jsonl; the worst of them as a .html sheet."""
     kind = path.suffix.lower()
+    remove_leftovers(path.parent, path.name)
     if kind == ".html":
         write_text(path, sheet(checked, model, path, accuracy, shown))
     elif kind == ".jsonl":

@@ -101,12 +101,13 @@ def align(
 
 
 def _write(out: Path, vectors: Any, found: Any, half: bool, result: dict[str, Any]) -> None:
-    from groundling.files import write_json
+    from groundling.files import only_writer, write_json
     from groundling.words import storage
 
-    found.word_map.save(out / "map.safetensors")
-    storage.save(out / "aligned.safetensors", found.word_map.apply(vectors), half)
-    write_json(out / "alignment.json", result)
+    with only_writer(out):  # map, vectors and facts of one alignment, never of two
+        found.word_map.save(out / "map.safetensors")
+        storage.save(out / "aligned.safetensors", found.word_map.apply(vectors), half)
+        write_json(out / "alignment.json", result)
 
 
 def _show(result: dict[str, Any], source: Path, target: Path) -> None:

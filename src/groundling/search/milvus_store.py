@@ -3,8 +3,8 @@
 A row of the collection is known by a number made of its name and content, so that bringing the collection up to date
 can be cut short anywhere and simply be done again: what is missing is put in, what is too much is taken out.
 
-An index that somebody else made may name any address. Only one that the user has named, with --store or in $MILVUS_URI,
-is ever connected to, and nobody else gets the token.
+An index that somebody else made may name any address, and any file. Only one that the user has named, with --store or
+in $MILVUS_URI, is ever connected to, or a file inside the folder of the index; and nobody else gets the token.
 """
 
 import hashlib
@@ -32,17 +32,21 @@ ADDRESSES = "MILVUS_URI"  # the variable that names addresses, with commas betwe
 _named: set[str] = set()
 
 
-def allow(store: str | None) -> None:
-    """The user has named this address, as `milvus:URI`."""
-    if store is not None and "://" in store:
-        _named.add(store.removeprefix("milvus:"))
+def allow(store: str) -> None:
+    """The user has named this address or file, as `milvus:URI`."""
+    _named.add(_address(store.removeprefix("milvus:")))
+
+
+def _address(uri: str, folder: Path = Path()) -> str:
+    """An address as it is; of a file, where it is whichever way it is written."""
+    return uri if "://" in uri else str((folder / Path(uri).expanduser()).resolve())
 
 
 def _check_allowed(uri: str, folder: Path) -> None:
-    allowed = {*_named, *(address.strip() for address in os.environ.get(ADDRESSES, "").split(","))}
-    if uri not in allowed:
+    others = (other.strip() for other in os.environ.get(ADDRESSES, "").split(",") if other.strip())
+    if uri not in {*_named, *map(_address, others)}:
         raise UserError(
-            f"{folder}: this index names a Milvus at {uri}, which you have not; if you know that server, say so with "
+            f"{folder}: this index names a Milvus at {uri}, which you have not; if you know it, say so with "
             f"--store milvus:{uri} or {ADDRESSES}={uri}"
         )
 
@@ -55,8 +59,10 @@ def facts(uri: str, folder: Path, fingerprint: str) -> StoreFacts:
         place = Path(uri).expanduser() if uri else folder / "milvus.db"
         if place.suffix != ".db":
             raise UserError(f'--store milvus:{uri}: a server is "http://HOST:19530", a local file ends in ".db"')
+        allow(str(place))
         uri = place_from(folder, place)
-    allow(uri)
+    else:
+        allow(uri)
     own = hashlib.sha256(f"{folder.resolve()}:{fingerprint}".encode()).hexdigest()[:16]
     return StoreFacts(name="milvus", uri=uri, collection=f"groundling_{own}")
 
@@ -66,14 +72,14 @@ def connect(folder: Path, store: StoreFacts) -> Any:
         from pymilvus import MilvusClient
     except ImportError:
         raise UserError("this index is in a Milvus: pip install 'groundling[milvus]'") from None
-    uri, token = str(store.uri), ""
+    uri, token = _address(str(store.uri), folder), ""
     if "://" in uri:
         _check_allowed(uri, folder)
         token = os.environ.get(TOKEN, "")
     else:
-        place = folder.resolve() / uri
-        place.parent.mkdir(parents=True, exist_ok=True)
-        uri = str(place)
+        if not Path(uri).is_relative_to(folder.resolve()) or not uri.endswith(".db"):
+            _check_allowed(uri, folder)
+        Path(uri).parent.mkdir(parents=True, exist_ok=True)
     try:
         return MilvusClient(uri, token=token)
     except Exception as error:  # gRPC, Milvus Lite and the file system have each their own

@@ -8,7 +8,7 @@ from groundling.corpus.formats import checks
 from groundling.corpus.formats.checks import BadRow
 from groundling.corpus.formats.text_lines import numbered_lines
 from groundling.errors import UserError
-from groundling.files import atomic_path
+from groundling.files import atomic_path, remove_leftovers
 
 HEADER = ("source", "target", "text", "translation")
 
@@ -63,6 +63,7 @@ class Table:
 
 def write(path: Path, lines: Iterable[Line]) -> None:
     """A table that `Table.read` reads; blanks that would break a line become spaces."""
+    remove_leftovers(path.parent, path.name)
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         for line in (HEADER, *lines):
             file.write("\t".join(plain(field) for field in line) + "\n")

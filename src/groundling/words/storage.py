@@ -10,7 +10,7 @@ import safetensors.numpy
 from safetensors import SafetensorError, safe_open
 
 from groundling.errors import UserError
-from groundling.files import atomic_path
+from groundling.files import atomic_path, remove_leftovers
 from groundling.words.fasttext_bin import read_bin
 from groundling.words.problems import Problems
 from groundling.words.subwords import Subwords
@@ -42,6 +42,7 @@ def check_name(path: Path) -> None:
 def write(path: Path, vectors: WordVectors, half: bool = False) -> None:
     """As text where the name says so (.vec, .vec.gz), else as safetensors, which keeps the subwords."""
     check_name(path)
+    remove_leftovers(path.parent, path.name)
     if path.name.endswith(_TEXT):
         write_vec(path, vectors)
     else:
