@@ -13,6 +13,7 @@ from commands import assert_one_sentence, call, content
 from shapes import COLOURS, SHAPES, draw_shapes, write_table
 
 from groundling import progress
+from groundling.cli import terminal_pictures
 from groundling.model import Model
 from groundling.search import Index
 
@@ -54,7 +55,8 @@ def test_drawings_are_found_in_both_languages(shop: Path) -> None:
         for shape, form in SHAPES.items():
             for query in (f"a {colour} {shape}", f"{form}, {farbe}"):
                 found = call("search", shop / "index", query, "-k", 1, "--json").json
-                assert list(found[0]) == ["path", "score"]
+                assert list(found[0]) == ["path", "score", "file"]
+                assert found[0]["file"] == str(shop / "photos" / found[0]["path"])
                 right += found[0]["path"] == f"{colour}/{colour}-{shape}-3.png"
     assert right >= 18  # of 24; by chance 2
 
@@ -77,6 +79,50 @@ def test_the_answer_to_look_at(shop: Path, monkeypatch: pytest.MonkeyPatch) -> N
     page = Path(opened[0].removeprefix("file://")).read_text()
     assert page.count("data:image/") == 3
     assert "&lt;b&gt;ein roter" in page
+
+
+def test_paths_for_pipes(shop: Path) -> None:
+    found = [one["file"] for one in call("search", shop / "index", "a red circle", "-k", 3, "--json").json]
+    assert call("search", shop / "index", "a red circle", "-k", 3, "-f").out == "".join(f"{path}\n" for path in found)
+    assert call("search", shop / "index", "a red circle", "-k", 3, "-0").out == "".join(f"{path}\0" for path in found)
+    assert all(Path(path).is_file() for path in found)
+
+
+def test_a_question_of_several_parts(shop: Path) -> None:
+    like = ("--like", shop / "photos/red/red-circle-3.png")
+    plain, turned = (call("search", shop / "index", *like, *more, "--json").json for more in ((), ("--minus", "red")))
+    assert plain[0]["path"] == "red/red-circle-3.png"
+    assert turned[0]["score"] < plain[0]["score"]
+    both = call("search", shop / "index", "a red circle", "-p", "a blue circle", "-m", "a square", "--json").json
+    assert {one["path"].split("-")[0] for one in both[:2]} <= {"red/red", "blue/blue"}
+    least = both[3]["score"]
+    assert call("search", shop / "index", "red", "--min-score", 1, "-f") == (0, "", "nothing found there\n")
+    kept = call(
+        "search", shop / "index", "a red circle", "-p", "a blue circle", "-m", "a square", "--min-score", least - 1e-6
+    )
+    assert kept.out.count(".png") == 4
+
+
+def test_copies_are_one(shop: Path, tmp_path: Path) -> None:
+    shutil.copytree(shop / "photos", tmp_path / "photos")
+    shutil.copy(tmp_path / "photos/red/red-circle-3.png", tmp_path / "photos/copy.png")
+    assert call("index", "photos", "--model", shop / "run", "--out", "index").code == 0
+    first = call("search", "index", "--like", "photos/copy.png", "--group-duplicates", "-k", 1, "--json").json[0]
+    both = {first["path"], *(one["path"] for one in first["duplicates"])}
+    assert {"copy.png", "red/red-circle-3.png"} <= both
+    said = call("search", "index", "--like", "photos/copy.png", "--group-duplicates", "-k", 1).out
+    assert f"(and {len(both) - 1} that look the same)" in said
+
+
+def test_pictures_are_drawn_in_a_terminal_that_can(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal_pictures, "drawing_for", lambda out: terminal_pictures.kitty)
+    said = call("search", shop / "index", "a red circle", "-k", 2).out
+    assert said.count("\x1b_Ga=T") == 2
+    assert "\x1b" not in call("search", shop / "index", "a red circle", "-k", 2, "--no-preview").out
+    monkeypatch.undo()
+    said = call("search", shop / "index", "a red circle", "-k", 2, "--preview")
+    assert "\x1b" not in said.out
+    assert "this terminal shows no pictures" in said.err
 
 
 def test_pictures_like_a_picture_and_filters(shop: Path) -> None:
@@ -124,6 +170,8 @@ def test_mistakes_are_one_sentence_and_change_nothing(shop: Path, tmp_path: Path
         ("search", "gone", "red"): "gone: no such index",
         ("search", "index", " "): "the query is empty",
         ("search", "index", "red", "--language", "english"): "is not a code",
+        ("search", "index", "red", "--minus", "red"): "nothing is left to look for",
+        ("search", "index", "red", "--files", "--json"): "choose one",
         ("search", "index", "red", "--since", "soon"): "is not a year, month or day",
         ("search", "index", "--like", "photos/broken.png"): "photos/broken.png: not a picture of a known format",
         ("search", "index", "--like", "gone.png"): "gone.png: No such file",

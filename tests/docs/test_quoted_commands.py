@@ -24,7 +24,7 @@ def commands_of(page: str) -> list[list[str]]:
     page = page.replace("\\\n", " ")
     lines = [line for block in FENCED.findall(page) for line in block.splitlines()]
     lines += INDENTED.findall(page) + [" ".join(one.split()) for one in MENTIONED.findall(FENCED.sub("", page))]
-    parts = [part.strip() for line in lines for part in line.split("&&")]
+    parts = [part.strip() for line in lines for part in re.split(r"&&| \| ", line)]
     return [shlex.split(part, comments=True)[1:] for part in parts if re.match("groundling [a-z]", part)]
 
 

@@ -1,14 +1,17 @@
 """groundling search"""
 
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from groundling.cli.output import AsJson, Device, print_json, print_words
 
 if TYPE_CHECKING:
-    from groundling.search.index import Found, Index
+    from groundling.search.index import Found, FoundPicture, Index
+
+MOST_PREVIEWS = 30  # pictures drawn in a terminal that nobody has asked to draw them
 
 
 def search(
@@ -16,10 +19,25 @@ def search(
     query: Annotated[str | None, typer.Argument(help="What to look for, in any language of the model.")] = None,
     like: Annotated[
         Path | None,
-        typer.Option(help="Look for what is like this picture instead; in an index of captions, for its captions."),
+        typer.Option(help="Look for what is like this picture; in an index of captions, for its captions."),
+    ] = None,
+    plus: Annotated[
+        list[str] | None, typer.Option("--plus", "-p", help="What is wanted, too: dog --plus beach. Several times.")
+    ] = None,
+    minus: Annotated[
+        list[str] | None, typer.Option("--minus", "-m", help="What is not wanted: dog --minus child. Several times.")
     ] = None,
     k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many to find.")] = 10,
-    language: Annotated[str | None, typer.Option(help="The language of the query; guessed when left out.")] = None,
+    minimum_score: Annotated[
+        float | None, typer.Option("--min-score", min=-1, max=1, help="Leave out what has a lower score.")
+    ] = None,
+    group: Annotated[
+        bool, typer.Option("--group-duplicates", help="Pictures that look the same count as one.")
+    ] = False,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(help="The language of the words, guessed when left out; several times: read in each of them."),
+    ] = None,
     folder: Annotated[str | None, typer.Option(help="Only pictures in this folder of the index.")] = None,
     since: Annotated[
         str | None, typer.Option(help="Only pictures taken then or later: 2019, 2019-07, 2019-07-31.")
@@ -33,44 +51,125 @@ def search(
         str | None, typer.Option(help="milvus:URI where the index is in that server; $MILVUS_URI names it, too.")
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Show the pictures found as a page in the browser.")] = False,
+    preview: Annotated[
+        bool | None,
+        typer.Option(
+            "--preview/--no-preview",
+            help="Draw the pictures in the terminal: kitty, iTerm2 and others, or sixels; by itself where it can.",
+        ),
+    ] = None,
+    files: Annotated[
+        bool, typer.Option("--files", "-f", help="Print only the paths of the files, absolute, one a line: for pipes.")
+    ] = False,
+    null: Annotated[
+        bool, typer.Option("--null", "-0", help="The same with a zero byte after each, for `xargs -0`.")
+    ] = False,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Find pictures by words or by a picture, or captions for a picture. The score is a cosine, at most 1."""
-    from dataclasses import asdict
-
     from groundling.errors import UserError
     from groundling.search import Index
+    from groundling.search.query import Query
 
+    files = files or null
     if (query is None) == (like is None):
         raise UserError('say what to look for: either words, "a dog on the beach", or --like PICTURE')
-    if like is not None and language is not None:
+    if query is None and not plus and not minus and language:
         raise UserError("--language goes with words, not with --like")
+    if files and as_json:
+        raise UserError("--files prints paths and --json everything that is known; choose one")
     opened = Index.open(index, model, device, store)
-    if opened.manifest.kind == "captions" and (folder or since or until or show):
+    if opened.manifest.kind == "captions" and (folder or since or until or show or files):
         raise UserError(f"{index}: an index of captions has no folders, dates or pictures to show")
-    if query is not None:
-        found = opened.search(query, k, language, folder=folder, since=since, until=until, exact=exact)
-    else:
-        found = opened.like(str(like), k, folder=folder, since=since, until=until, exact=exact)
+    words = [*([] if query is None else [query]), *(plus or ())]
+    asked = Query(words, list(minus or ()), None if like is None else str(like), list(language or ()))
+    found = opened.find(
+        asked,
+        k,
+        folder=folder,
+        since=since,
+        until=until,
+        exact=exact,
+        minimum_score=minimum_score,
+        group_duplicates=group,
+    )
     if show:
-        _open(opened, query or str(like), opened.language_of(query, language) if query else "", found)
+        code = opened.language_of(query, language[0] if language else None) if query else ""
+        _open(opened, query if query and len(words) == 1 and not minus and not like else repr(asked), code, found)
     if as_json:
-        return print_json([asdict(one) for one in found])
+        return print_json([_facts(opened, one, group) for one in found])
     if not found:
         typer.echo("nothing found there", err=True)
         return
-    _show(found)
+    if files:
+        return _print_files(opened, found, "\0" if null else "\n")
+    _show(opened, found, preview)
 
 
-def _show(found: "list[Found]") -> None:
+def _facts(index: "Index", one: "Found", group: bool) -> dict[str, Any]:
+    """What is printed as JSON; a picture has an absolute path beside the one in the index."""
+    from dataclasses import asdict
+
+    facts = asdict(one)
+    duplicates = facts.pop("duplicates", None)
+    if duplicates is not None and index.root is not None:
+        facts["file"] = str(index.root / facts["path"])
+        if group:
+            facts["duplicates"] = [{"path": path, "file": str(index.root / path)} for path in duplicates]
+    return facts
+
+
+def _pictures(found: "list[Found]") -> "list[FoundPicture]":
     from groundling.search import FoundPicture
 
-    rows = []
+    return [one for one in found if isinstance(one, FoundPicture)]
+
+
+def _print_files(index: "Index", found: "list[Found]", end: str) -> None:
+    """Names as they are for a program; a terminal gets nothing that could command it."""
+    from groundling.printable import printable
+
+    root = index.root or Path()
+    paths = [str(root / one.path) for one in _pictures(found)]
+    if sys.stdout.isatty():
+        paths = [printable(path) for path in paths]
+    sys.stdout.write("".join(path + end for path in paths))
+
+
+def _show(index: "Index", found: "list[Found]", preview: bool | None) -> None:
+    pictures = _pictures(found)
+    if not pictures:
+        rows = [[f"{one.score:.3f}", getattr(one, "language", ""), getattr(one, "text", "")] for one in found]
+        return print_words("", ["score", "language", "caption"], rows)
+    if preview or (preview is None and len(pictures) <= MOST_PREVIEWS):
+        from groundling.cli.terminal_pictures import drawing_for
+
+        draw = drawing_for(sys.stdout)
+        if draw is not None:
+            return _draw(index, pictures, draw)
+        if preview:
+            typer.echo("this terminal shows no pictures (or this is none): only their names follow", err=True)
+    print_words("", ["score", "picture"], [[f"{one.score:.3f}", _named(one)] for one in pictures])
+
+
+def _named(one: "FoundPicture") -> str:
+    return one.path + (f" (and {len(one.duplicates)} that look the same)" if one.duplicates else "")
+
+
+def _draw(index: "Index", found: "list[FoundPicture]", draw: Any) -> None:
+    from groundling.cli.terminal_pictures import small
+    from groundling.decoding.structure import PictureError
+    from groundling.decoding.workers import shared
+    from groundling.errors import UserError
+    from groundling.printable import printable
+
     for one in found:
-        score = f"{one.score:.3f}"
-        rows.append([score, one.path] if isinstance(one, FoundPicture) else [score, one.language, one.text])
-    print_words("", ["score", "picture"] if len(rows[0]) == 2 else ["score", "language", "caption"], rows)
+        try:
+            sys.stdout.write(draw(shared().array(index.read(one.path), small)) + "\n")
+        except (UserError, PictureError):
+            typer.echo("(it cannot be shown: removed or changed since it was indexed)")
+        typer.echo(f"{one.score:.3f}  {printable(_named(one))}\n")
 
 
 def _open(index: "Index", query: str, language: str, found: "list[Found]") -> None:

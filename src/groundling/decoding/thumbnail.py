@@ -3,6 +3,8 @@
 import io
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
 from groundling.decoding.opening import opened
@@ -29,6 +31,20 @@ class Thumbnail:
             if self.or_png:
                 files.append(_saved(image, "PNG", optimize=True))
             return min(files, key=len)
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """The pixels of such a copy, [height, width, 3]; what can be seen through is white."""
+
+    side: int
+
+    def __call__(self, data: bytes) -> npt.NDArray[np.uint8]:
+        with opened(data, 2 * self.side, plain_colours) as image:
+            image.thumbnail((self.side, self.side), Image.Resampling.BICUBIC)
+            if image.mode == "RGBA":
+                image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
+            return np.asarray(image.convert("RGB"))
 
 
 def plain_colours(image: Image.Image) -> Image.Image:

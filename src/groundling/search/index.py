@@ -2,11 +2,12 @@
 
 >>> index = Index.open("photos.index")                    # doctest: +SKIP
 >>> index.search("ein Hund am Strand", k=3)               # doctest: +SKIP
-[FoundPicture(path='2019/beach.jpg', score=0.31), ...]
+[FoundPicture(path='2019/beach.jpg', score=0.31, duplicates=()), ...]
 """
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -22,8 +23,10 @@ from groundling.model import Model, Vectors, load
 from groundling.search import manifest as manifests
 from groundling.search import walk
 from groundling.search.choice import Choice
+from groundling.search.duplicates import search_groups
 from groundling.search.entries import Entries
 from groundling.search.manifest import Manifest
+from groundling.search.query import Query
 from groundling.search.searchable import searchable
 from groundling.search.store import Store, allow_store, open_store
 from groundling.text.language_detection import checked_language, detect_language
@@ -34,10 +37,14 @@ TRIES, PAUSE = 100, 0.01  # to read an index while it is brought up to date, and
 
 @dataclass(frozen=True)
 class FoundPicture:
-    """`path` is below the folder that was indexed; `score` is the cosine, at most 1."""
+    """`path` is below the folder that was indexed; `score` is the cosine, at most 1.
+
+    `duplicates` are the paths of pictures that look the same, where these are grouped.
+    """
 
     path: str
     score: float
+    duplicates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,39 +153,62 @@ class Index:
         self,
         text: str,
         k: int = 10,
-        language: str | None = None,
+        language: str | Sequence[str] | None = None,
         *,
-        folder: str | None = None,
-        since: str | None = None,
-        until: str | None = None,
-        exact: bool = False,
+        plus: Sequence[str] = (),
+        minus: Sequence[str] = (),
+        **options: Any,
     ) -> list[Found]:
         """What the words describe, the best first.
 
         Args:
             text: the query, in any language of the model.
             k: how many to find.
-            language: its code; guessed when left out.
-            folder, since, until: search only pictures there, or of that time (see `search.choice.Choice`).
-            exact: compare with every entry, even where the index is approximate.
+            language: its code; guessed when left out. Of several, the words are read in each.
+            plus, minus: words that are wanted, too, and words that are not: `search("dog", plus=["beach"])`.
+            options: where to look and what to leave out, as `find` has them.
         """
-        choice = Choice.of(folder, since, until)
-        vector = self.encode(text, language)
-        return self.nearest(vector[None], k, choice, exact)[0]
+        languages = [language] if isinstance(language, str) else list(language or ())
+        return self.find(Query([text, *plus], list(minus), languages=languages), k, **options)
 
-    def like(
+    def like(self, picture: str | Path | bytes, k: int = 10, **options: Any) -> list[Found]:
+        """What is like a picture (a file, or its bytes): pictures, or the captions that describe it."""
+        return self.find(Query(picture=picture), k, **options)
+
+    def find(
         self,
-        picture: str | Path | bytes,
+        query: Query,
         k: int = 10,
         *,
         folder: str | None = None,
         since: str | None = None,
         until: str | None = None,
         exact: bool = False,
+        minimum_score: float | None = None,
+        group_duplicates: bool = False,
     ) -> list[Found]:
-        """What is like a picture (a file, or its bytes): pictures, or the captions that describe it."""
+        """The answers to a query that may have several parts, the best first.
+
+        Args:
+            query: what to look for.
+            k: how many to find.
+            folder, since, until: search only pictures there, or of that time (see `search.choice.Choice`).
+            exact: compare with every entry, even where the index is approximate.
+            minimum_score: leave out what has a lower score.
+            group_duplicates: pictures that look the same count as one, which names the others.
+        """
+        if k < 1:
+            raise UserError(f"-k {k}: at least one must be found")
         choice = Choice.of(folder, since, until)
-        return self.nearest(self.look(picture)[None], k, choice, exact)[0]
+        vector = query.vector(self)
+        if group_duplicates and self.manifest.kind == "pictures":
+            found = [
+                self._found(group.row, group.score, group.others)
+                for group in search_groups(self.store, len(self), vector, k, choice, exact)
+            ]
+        else:
+            found = self.nearest(vector[None], k, choice, exact)[0]
+        return found if minimum_score is None else [one for one in found if one.score >= minimum_score]
 
     def encode(self, text: str, language: str | None = None) -> Vectors:
         """The vector of a query."""
@@ -215,11 +245,11 @@ class Index:
             for some, values in zip(rows.tolist(), scores.tolist(), strict=True)
         ]
 
-    def _found(self, row: int, score: float) -> Found:
+    def _found(self, row: int, score: float, others: Sequence[int] = ()) -> Found:
         name = self.entries.value("name", row)
         if self.manifest.kind == "captions":
             return FoundCaption(name, self.entries.value("language", row), score)
-        return FoundPicture(name, score)
+        return FoundPicture(name, score, tuple(self.entries.value("name", other) for other in others))
 
     def read(self, path: str) -> bytes:
         """The bytes of a picture that was found; never of anything outside its folder."""
