@@ -14,7 +14,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/tools: $(VENV)/installed
-	$(INSTALL) '.[demo,search,serve,milvus,hub,ctranslate2,onnx,words,use,cjk,docs,dev]'
+	$(INSTALL) '.[demo,search,serve,milvus,hub,ctranslate2,onnx,words,use,cjk,raw,docs,dev]'
 	touch $@
 
 demo: $(VENV)/installed  ## train a model in fifteen languages on emoji and write its report

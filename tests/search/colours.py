@@ -28,6 +28,7 @@ def mean_colour(data: bytes) -> Any:
     """What the toy is given of a picture file."""
     try:
         with Image.open(io.BytesIO(data)) as image:
+            image.thumbnail((1000, 1000))
             return np.asarray(image.convert("RGB"), dtype=np.float64).mean(axis=(0, 1)) / 255
     except Exception as error:
         raise PictureError(f"not a readable picture ({error})") from error

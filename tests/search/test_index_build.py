@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parent.parent / "decoding"))
@@ -13,6 +14,7 @@ import colours
 import numpy as np
 import pytest
 from colours import Toy, paint, paint_many
+from PIL import Image
 
 import groundling
 from groundling.decoding.workers import DecodeLimits, Workers
@@ -184,6 +186,22 @@ def test_a_decompression_bomb_is_refused(toy: Toy, tmp_path: Path, monkeypatch: 
     assert built.count == 1
     assert "40 × 40 pixels" in built.skipped["bomb.png"]
     workers.close()
+
+
+def test_old_and_printed_formats_and_photos_of_108_megapixels_are_taken_in_without_a_word(
+    toy: Toy, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name, colour in (("a.bmp", (250, 5, 5)), ("b.tiff", (5, 250, 5)), ("c.TIF", (5, 5, 250))):
+        paint(tmp_path / "photos" / name, colour, format="BMP" if name == "a.bmp" else "TIFF")
+    Image.new("L", (12_000, 9_000), 200).save(tmp_path / "photos" / "large.jpg", quality=20)
+    (tmp_path / "photos" / "film.mov").write_bytes(b"no picture")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        built = index_pictures(tmp_path / "photos", tmp_path / "index", "toy")
+    assert (built.count, built.skipped, built.others) == (4, {}, {".mov": 1})
+    found = Index.open(tmp_path / "index").search("blue", k=1)
+    assert [one.path for one in found] == ["c.TIF"]
+    assert "Warning" not in capfd.readouterr().err
 
 
 def test_pictures_that_were_made_to_harm_are_skipped_within_seconds(toy: Toy, tmp_path: Path) -> None:

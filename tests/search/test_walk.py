@@ -14,10 +14,17 @@ from groundling.search.walk import Unreadable, read, walk
 def test_pictures_are_found_in_order_and_hidden_and_other_files_are_not(tmp_path: Path) -> None:
     for name in ("b.png", "a/z.jpg", "a/c.JPEG", ".hidden.png", ".thumbs/x.png", "a.webp", "z.gif"):
         paint(tmp_path / name, (1, 2, 3), format="PNG")
-    (tmp_path / "notes.txt").write_text("no picture")
+    for name in ("notes.txt", "a/more.TXT", "a/film.mov", "README"):
+        (tmp_path / name).write_text("no picture")
+    for name in ("old.bmp", "scan.TIF", "raw.NEF"):
+        (tmp_path / name).write_bytes(b"like a picture by its name")
     found = walk(tmp_path)
-    assert list(found.pictures) == ["a.webp", "b.png", "z.gif", "a/c.JPEG", "a/z.jpg"]
+    ours = ["a.webp", "b.png", "old.bmp", "raw.NEF", "scan.TIF", "z.gif", "a/c.JPEG", "a/z.jpg"]
+    assert list(found.pictures) == ours
     assert found.skipped == {}
+    assert found.others == {".txt": 2, ".mov": 1, "": 1}
+    assert walking.named_counts(found.others) == "2 .txt, 1 without an ending, 1 .mov"
+    assert walking.named_counts(found.others, most=1) == "2 .txt, 2 others"
     assert found.pictures["b.png"].size == (tmp_path / "b.png").stat().st_size
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from cachetools import LRUCache
 
 from groundling.checking.problem import NotChecked
-from groundling.decoding.opening import PHOTOGRAPHS
+from groundling.decoding.opening import COLLECTION
 from groundling.decoding.structure import PictureError
 from groundling.decoding.workers import Workers, shared
 from groundling.model import FeatureModel, Vectors
@@ -31,7 +31,7 @@ def features_of(
     Only formats of photographs are decoded, in processes of their own: the shared ones unless told.
     """
     model.load_picture_side()
-    workers = workers or shared(PHOTOGRAPHS)
+    workers = workers or shared(COLLECTION)
     vectors = np.zeros((len(pictures), model.features), dtype=np.float32)
     problems: dict[int, str] = {}
     for start in range(0, len(pictures), TOGETHER):

@@ -11,7 +11,8 @@ from groundling.printable import printable
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Name = Annotated[
-    str, typer.Argument(help="A corpus by name, a corpus folder, or a captions table (JSONL, CSV, Parquet).")
+    str,
+    typer.Argument(help="A corpus by name, a corpus folder, or a captions table (JSONL, CSV, Parquet, COCO's JSON)."),
 ]
 
 

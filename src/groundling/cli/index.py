@@ -10,7 +10,7 @@ from groundling.cli.output import AsJson, Data, Device, print_json, warn
 if TYPE_CHECKING:
     from groundling.search.build import Built
 
-LISTED = 20  # skipped files on the terminal; --json has all
+LISTED = 20  # reasons to skip files on the terminal; --json has all
 
 
 def index(
@@ -49,7 +49,7 @@ def index(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Make a folder of pictures searchable: JPEG, PNG, WebP, GIF (first frame), HEIC with the extra `heic`.
+    """Make a folder of pictures searchable: JPEG, PNG, WebP, GIF, TIFF, BMP; HEIC and RAW with the extras of that name.
 
     A build that was stopped goes on where it was. Links are not followed, broken files are listed and skipped.
     """
@@ -75,11 +75,11 @@ def index(
 
 
 def _show(built: "Built") -> None:
-    for number, (name, why) in enumerate(built.skipped.items()):
-        if number == LISTED:
-            typer.echo(f"… and {len(built.skipped) - LISTED} more, skipped (--json lists all)", err=True)
-            break
-        warn(f"{name}: {why}, skipped")
+    _show_skipped(built.skipped)
+    if built.others:
+        from groundling.search.walk import named_counts
+
+        typer.echo(f"no pictures, and left alone: {named_counts(built.others)}", err=True)
     if built.links:
         links = "1 link was" if built.links == 1 else f"{built.links} links were"
         typer.echo(f"{links} not followed", err=True)
@@ -91,4 +91,21 @@ def _show(built: "Built") -> None:
         print(
             f"Search is approximate ({built.search['kind']}): of the ten nearest pictures it finds "
             f"{100 * built.search['recall_at_10']:.1f} %, measured with {built.search['queries']} pictures of the index"
+        )
+
+
+def _show_skipped(skipped: dict[str, str]) -> None:
+    """One line for each file, and one for all of a kind where there are several with the same reason."""
+    alike: dict[str, list[str]] = {}
+    for name, why in skipped.items():
+        alike.setdefault(why, []).append(name)
+    for number, (why, names) in enumerate(alike.items()):
+        if number == LISTED:
+            rest = sum(len(others) for others in list(alike.values())[LISTED:])
+            typer.echo(f"… and {rest} more, skipped (--json lists all)", err=True)
+            break
+        warn(
+            f"{names[0]}: {why}, skipped"
+            if len(names) == 1
+            else f"{len(names)} files such as {names[0]}: {why}, skipped"
         )

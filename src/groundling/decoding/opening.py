@@ -14,17 +14,17 @@ from threading import Lock
 
 from PIL import Image, ImageOps
 
+from groundling.decoding.raw import CHANGED, EXIF_BLOCK, RAW, TAKEN, is_raw, open_raw
 from groundling.decoding.structure import PictureError, TooManyPixels, check_structure
 
 # Only these decoders are ever tried, whatever a file is called: Pillow has others that start programs.
-PHOTOGRAPHS = ("JPEG", "PNG", "WEBP", "GIF")
-PICTURES = (*PHOTOGRAPHS, "BMP", "TIFF", "PPM")
+COLLECTION = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", RAW)  # what is in people's folders
+PICTURES = (*COLLECTION, "PPM")
 HEIC_BEGINS = (b"ftypheic", b"ftypheix", b"ftypmif1")
 MOST_PIXELS = 178_956_970  # half a gigabyte of colours: twice what Pillow warns of
 LONGEST_SIDE = 65_535  # pixels; no camera's panorama is longer
 LARGE = 25_000_000  # pixels from which a picture is made smaller strip by strip, before anything else is done with it
 
-_EXIF_BLOCK, _TAKEN, _CHANGED = 0x8769, 0x9003, 0x0132
 _loading = Lock()
 
 
@@ -46,10 +46,13 @@ def open_picture(data: bytes, formats: tuple[str, ...] = PICTURES, most: int = M
     if data[4:12] in HEIC_BEGINS and not heif:
         raise PictureError("a HEIC picture, which needs pillow-heif: pip install 'groundling[heic]'")
     check_structure(data)
+    if RAW in formats and is_raw(data):
+        return open_raw(data, most)
+    decoders = tuple(name for name in (*formats, "HEIF") if name != RAW and (heif or name != "HEIF"))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # the limit is ours
-            image = Image.open(io.BytesIO(data), formats=(*formats, "HEIF") if heif else formats)
+            image = Image.open(io.BytesIO(data), formats=decoders)
     except Image.DecompressionBombError:
         raise TooManyPixels(f"has more than {most:,} pixels") from None
     except Image.UnidentifiedImageError:
@@ -109,7 +112,7 @@ def taken(image: Image.Image) -> str:
         return ""  # Pillow would decode all of it to look behind the pixels
     with suppress(Exception):  # as good as no date: damaged EXIF data raise almost anything
         exif = image.getexif()
-        said = exif.get_ifd(_EXIF_BLOCK).get(_TAKEN) or exif.get(_CHANGED)
+        said = exif.get_ifd(EXIF_BLOCK).get(TAKEN) or exif.get(CHANGED)
         return datetime.strptime(str(said).strip("\0 "), "%Y:%m:%d %H:%M:%S").isoformat()
     return ""
 

@@ -37,7 +37,11 @@ AHEAD = 64  # portions of work that wait for a core
 
 @dataclass(frozen=True)
 class Built:
-    """What a build did. `encoded` went through the model; `kept` were in the index before, or had just been touched."""
+    """What a build did.
+
+    `encoded` went through the model; `kept` were in the index before, or had just been touched; `others` are the files
+    of the folder that are no pictures, counted by their endings.
+    """
 
     index: str
     kind: str
@@ -51,6 +55,7 @@ class Built:
     skipped: dict[str, str]
     search: dict[str, Any]
     seconds: float
+    others: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass
@@ -67,6 +72,7 @@ class Build:
     skipped: dict[str, str] = field(default_factory=dict)
     encoded: int = 0
     links: int = 0
+    others: dict[str, int] = field(default_factory=dict)
     started: float = field(default_factory=time.monotonic)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -135,6 +141,7 @@ class Build:
             skipped=self.skipped,
             search=search.model_dump(),
             seconds=round(time.monotonic() - self.started, 1),
+            others=self.others,
         )
 
     def _same(self, facts: list[dict[str, Any]], store: StoreFacts, kind: str) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from groundling.decoding.opening import PHOTOGRAPHS
+from groundling.decoding.opening import COLLECTION
 from groundling.decoding.structure import PictureError
 from groundling.decoding.workers import shared
 from groundling.errors import UserError
@@ -228,7 +228,7 @@ class Index:
             else:
                 path = Path(picture).expanduser().resolve()  # a file that the user names may be reached by a link
                 data = walk.read(path.parent, path.name)[0]
-            prepared = shared(PHOTOGRAPHS).array(data, self.model.preparation)
+            prepared = shared(COLLECTION).array(data, self.model.preparation)
         except (walk.Unreadable, PictureError) as error:
             raise UserError(f"{name}: {error}") from None
         return np.asarray(self.model.encode_prepared([prepared])[0], dtype=np.float32)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from groundling.decoding.opening import PHOTOGRAPHS
+from groundling.decoding.opening import COLLECTION
 from groundling.decoding.structure import PictureError
 from groundling.decoding.workers import shared
 from groundling.errors import UserError, did_you_mean
@@ -20,7 +20,7 @@ from groundling.search.manifest import ModelFacts, StoreFacts
 from groundling.search.previous import Row
 from groundling.search.searchable import searchable
 from groundling.search.store import KINDS, allow_store, check_store, store_facts
-from groundling.search.walk import Unreadable, read, walk
+from groundling.search.walk import Unreadable, named_counts, read, walk
 
 OURS = ("lock", "journal.bin", "milvus.db", "entries-", "vectors-", ".")  # what a killed build may have left
 RECENT = 2 * 10**9  # nanoseconds; a file written so shortly ago may change again within its time stamp
@@ -59,11 +59,12 @@ def index_pictures(
     found = walk(root)
     if not found.pictures:
         lost = " (is its disk there? The index was left as it is)" if old is not None else ""
-        raise UserError(f"{root}: no pictures in it{lost}")
+        others = f", only {named_counts(found.others)}" if found.others and not lost else ""
+        raise UserError(f"{root}: no pictures in it{others}{lost}")
     opened, facts = _model(out, old, model, text_model, device)
     place = _store(out, old, store, kind, opened)
     with building(out, "pictures", opened, facts) as build:
-        build.links, build.skipped = found.links, dict(found.skipped)
+        build.links, build.skipped, build.others = found.links, dict(found.skipped), dict(found.others.most_common())
         todo = []
         for path, now in found.pictures.items():
             before = build.previous.by_name.get(path)
@@ -85,7 +86,7 @@ def _encode_files(build: Build, root: Path, paths: Sequence[str]) -> None:
             data, now = read(root, path)
             digest = hashlib.sha256(data).hexdigest()
             known = build.vector_of(digest)
-            seen = shared(PHOTOGRAPHS).decode(data, build.model.preparation if known is None else None)
+            seen = shared(COLLECTION).decode(data, build.model.preparation if known is None else None)
             sure = now if time.time_ns() - now.modified > RECENT else replace(now, modified=-1)
             taken = seen.taken or now.changed()
             facts = facts_of(path, digest, size=sure.size, modified=sure.modified, taken=taken)

@@ -7,7 +7,8 @@ something else in between.
 
 import os
 import stat
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,7 +18,11 @@ from pathlib import Path, PurePosixPath
 from groundling.errors import UserError
 
 HEIC = frozenset({".heic", ".heif"})
-SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif"}) | HEIC
+RAW = frozenset(
+    {".3fr", ".arw", ".cr2", ".cr3", ".dng", ".erf", ".iiq", ".kdc", ".mrw", ".nef", ".nrw", ".orf", ".pef", ".raf"}
+    | {".rw2", ".rwl", ".sr2", ".srw", ".x3f"}
+)
+SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff"}) | HEIC | RAW
 LARGEST = 256 * 2**20  # bytes of a picture file; what is larger is no photograph
 
 
@@ -48,11 +53,13 @@ class Walk:
         pictures: path below the folder (with / between its parts) → its facts, in order.
         skipped: path → why it was left out.
         links: how many links were not followed.
+        others: how many files of each ending are no pictures; "" for those without one.
     """
 
     pictures: dict[str, Facts] = field(default_factory=dict)
     skipped: dict[str, str] = field(default_factory=dict)
     links: int = 0
+    others: Counter[str] = field(default_factory=Counter)
 
 
 def walk(root: Path) -> Walk:
@@ -81,9 +88,23 @@ def walk(root: Path) -> Walk:
                 folders.append(folder / entry.name)
             elif PurePosixPath(entry.name).suffix.lower() in SUFFIXES:
                 files.append(entry)
+            else:
+                found.others[PurePosixPath(entry.name).suffix.lower()] += 1
         for entry in reversed(files):
             _note(found, str(folder / entry.name), entry)
     return found
+
+
+def named_counts(others: Mapping[str, int], most: int = 6) -> str:
+    """What else is in a folder, the most frequent first.
+
+    >>> named_counts({".mov": 12, "": 1})
+    '12 .mov, 1 without an ending'
+    """
+    ordered = sorted(others.items(), key=lambda one: (-one[1], one[0]))
+    named = [f"{count:,} {ending or 'without an ending'}" for ending, count in ordered[:most]]
+    rest = sum(count for _, count in ordered[most:])
+    return ", ".join([*named, f"{rest:,} others"] if rest else named)
 
 
 def _note(found: Walk, path: str, entry: "os.DirEntry[str]") -> None:

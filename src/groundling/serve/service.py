@@ -17,7 +17,7 @@ from cachetools import LRUCache
 
 from groundling.checking.checker import Checker, Prediction, prediction
 from groundling.checking.problem import NotChecked
-from groundling.decoding.opening import PHOTOGRAPHS
+from groundling.decoding.opening import COLLECTION
 from groundling.decoding.structure import PictureError, TooManyPixels
 from groundling.decoding.thumbnail import Thumbnail
 from groundling.decoding.workers import Decoded, DecodeLimits, LargePicture, Work, Workers
@@ -29,7 +29,7 @@ from groundling.search.faiss_store import faiss_module
 from groundling.serve.batching import Batcher, Full
 from groundling.serve.limits import Limits
 from groundling.serve.metrics import Metrics
-from groundling.serve.pictures import Pictures, Shown
+from groundling.serve.pictures import UNKNOWN, Pictures, Shown, media_type
 from groundling.serve.problems import Problem, busy
 from groundling.serve.turns import Turns
 from groundling.serve.uploads import Uploads
@@ -75,7 +75,7 @@ class Service:
         self.limits, self.metrics = limits or Limits(), metrics or Metrics()
         cores = os.cpu_count() or 2
         limits = self.limits
-        allowed = DecodeLimits(PHOTOGRAPHS, limits.pixels, LARGE, limits.decoding, limits.seconds)
+        allowed = DecodeLimits(COLLECTION, limits.pixels, LARGE, limits.decoding, limits.seconds)
         self.workers = Workers(allowed, max(1, cores - 1))  # a core is left for words
         self.uploads = Uploads(limits)
         self.pictures = Pictures(index, limits.thumbnails)
@@ -136,8 +136,14 @@ class Service:
 
     async def look(self, data: bytes, who: str) -> Vectors:
         """The vector of a picture that was sent by `who`."""
-        decoded = await self.decode(data, self.model.preparation, who)
+        decoded = await self.decode_sent(data, self.model.preparation, who)
         return await self._ask(self._seen, decoded.array)
+
+    async def decode_sent(self, data: bytes, work: Work, who: str) -> Decoded:
+        """A picture from elsewhere: of the formats that browsers show, whatever else the collection may hold."""
+        if media_type(data[:16]) == UNKNOWN:
+            raise Problem(422, "the picture: not a picture of a known format")
+        return await self.decode(data, work, who)
 
     async def decode(self, data: bytes, work: Work, who: str) -> Decoded:
         """A picture, decoded in a process of its own; those who ask take turns, and large ones have their own."""
@@ -180,7 +186,7 @@ class Service:
             code, detected = checker.language(text, language)
         except NotChecked as problem:
             raise Problem(422, str(problem)) from None
-        decoded = await self.decode(picture, checker.model.preparation, who)
+        decoded = await self.decode_sent(picture, checker.model.preparation, who)
 
         def judge() -> Prediction:
             features = checker.model.features_of([decoded.array])

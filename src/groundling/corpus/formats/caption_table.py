@@ -1,4 +1,5 @@
-"""The plain format for your own data: a table with one row per caption, or text files beside the pictures.
+"""The plain format for your own data: a table with one row per caption, or text files beside the pictures. Captions in
+COCO's layout are read as such a table (see `coco_table`).
 
 Columns: picture (a path relative to the table), language, text, and, where you have them, split and origin. A row with
 a label is not a caption but a statement; what it shares with its translations is in the column `statement`.
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from groundling.corpus.corpus import Corpus
-from groundling.corpus.formats import checks
+from groundling.corpus.formats import checks, coco_table
 from groundling.corpus.formats.builder import Builder
 from groundling.corpus.formats.checks import BadRow
 from groundling.corpus.formats.entailment_statements import label_name
@@ -36,9 +37,10 @@ def read(path: Path, strict: bool = False, check_pictures: bool = True) -> tuple
         raise UserError(f"{path}: no such file or folder")
     report = Report()
     table = _table_in(path) if path.is_dir() else path
-    root = (table.parent if table else path).resolve()
+    coco = coco_table.read(table) if table and coco_table.is_coco(table) else None
+    root = coco.root if coco else (table.parent if table else path).resolve()
     collector = _Collector(_corpus_name(table or path), root, report)
-    rows = ((table.name, row) for row in read_rows(table)) if table else read_sidecars(path)
+    rows = ((table.name, row) for row in (coco.rows if coco else read_rows(table))) if table else read_sidecars(path)
     for file, row in rows:
         collector.add(file, row)
     source = table or path
@@ -49,7 +51,7 @@ def read(path: Path, strict: bool = False, check_pictures: bool = True) -> tuple
     if not len(collector.builder):
         first = f"; the first problem is {report.problems[0]}" if report.problems else ""
         raise UserError(f"{source}: no usable row{first}")
-    corpus = collector.corpus({"source": source.name})
+    corpus = collector.corpus({"source": source.name, **({"note": coco.note} if coco and coco.note else {})})
     if check_pictures:
         corpus = _without_unreadable(corpus, report)
         if strict:
@@ -134,7 +136,7 @@ class _Collector:
 
 def _table_in(folder: Path) -> Path | None:
     """The one table named captions.* in the folder; None where the captions lie beside the pictures."""
-    files = sorted(path for path in folder.iterdir() if path.is_file() and kind_of(path))
+    files = sorted(path for path in folder.iterdir() if path.is_file() and (kind_of(path) or coco_table.is_coco(path)))
     tables = [path for path in files if path.name.lower().startswith("captions.")]
     if len(tables) > 1:
         raise UserError(f"{folder}: holds {tables[0].name} and {tables[1].name}; give the one to read by its name")

@@ -40,7 +40,7 @@ def read_rows(path: Path, needed: tuple[str, ...] = NEEDED) -> Iterator[Row]:
         return _parquet_rows(path, needed)
     if kind in ("csv", "tsv"):
         return _separated_rows(path, needed, tabs=kind == "tsv")
-    raise UserError(f"{path.name}: not a table; write .jsonl, .csv, .tsv (each also .gz) or .parquet")
+    raise UserError(f"{path.name}: not a table; write .jsonl, .csv, .tsv (each also .gz), .parquet, or COCO's .json")
 
 
 def _json_rows(path: Path) -> Iterator[Row]:
