@@ -45,7 +45,8 @@ def is_raw(data: bytes) -> bool:
 
 def _has_filter(data: bytes, order: str) -> bool:
     """Whether any directory of a TIFF is of pixels under a filter of colours."""
-    waiting, seen = [struct.unpack_from(f"{order}I", data, 4)[0]], set()
+    seen: set[int] = set()
+    waiting: list[int] = [*struct.unpack_from(f"{order}I", data, 4)]
     while waiting and len(seen) < MOST_DIRECTORIES:
         place = waiting.pop()
         if not place or place in seen:
