@@ -4,8 +4,12 @@ Nothing that can run code is ever read: safetensors and JSON only, no remote cod
 """
 
 import hashlib
+import importlib
+import importlib.util
+import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from groundling.errors import UserError
 
@@ -39,6 +43,31 @@ def model_folder(name: str, files: Sequence[str], what: str, article: str = "a")
 
 def needs(what: str, article: str = "a") -> UserError:
     return UserError(f"{article} {what} needs transformers: pip install 'groundling[hub]'")
+
+
+def transformers(what: str, article: str = "a") -> Any:
+    """The library, without its reports and progress bars; `what` needs it, where it is not installed."""
+    _leave_out_broken_torchvision()
+    try:
+        library = importlib.import_module("transformers")
+    except ImportError:
+        raise needs(what, article) from None
+    library.utils.logging.set_verbosity_error()
+    library.utils.logging.disable_progress_bar()
+    return library
+
+
+def _leave_out_broken_torchvision() -> None:
+    """A torchvision that was built for another torch cannot be imported, and takes all of transformers with it. We do
+    not need it, and transformers does without it where there seems to be none."""
+    if "torchvision" in sys.modules or importlib.util.find_spec("torchvision") is None:
+        return
+    try:
+        importlib.import_module("torchvision")
+    except Exception:  # RuntimeError, OSError, ImportError: it says "operator torchvision::nms does not exist"
+        for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
+            del sys.modules[name]
+        sys.modules["torchvision"] = None  # type: ignore[assignment]  # how Python marks what is not there
 
 
 def quiet() -> None:

@@ -151,7 +151,7 @@ def test_models_that_do_not_fit_are_refused_in_one_sentence(tmp_path: Path) -> N
     for (name, text), words in {
         ("clip", "text"): r"vectors of 6 numbers, but .* of 8: they were not made for each other",
         ("clip", "bert"): "no text encoder of sentence-transformers",
-        ("bert", None): '"bert" does not see pictures and text alike',
+        ("bert", None): 'type "bert" is no pair .* known are clip, siglip, siglip2, chinese_clip',
         ("bare", None): "no model is there",
         ("pickled", None): "no weights in safetensors",
         ("gone", None): "neither the folder of a run",

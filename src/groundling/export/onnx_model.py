@@ -23,7 +23,7 @@ from groundling.errors import UserError
 from groundling.export import manifest as manifests
 from groundling.export.manifest import GraphFile, Manifest, ReaderFiles
 from groundling.export.sessions import Session
-from groundling.model.protocol import FeatureModel, Owners, Vectors
+from groundling.model.protocol import FeatureModel, Owners, Vectors, refuse_options
 from groundling.text import Tokens
 from groundling.vision.preprocessing import Pixels, Preprocessing
 
@@ -71,11 +71,12 @@ class OnnxModel(FeatureModel):
         self.languages = list(manifest.languages)
 
     @staticmethod
-    def load(folder: str | os.PathLike[str], device: str = "auto", text: str | None = None) -> "OnnxModel":
+    def load(
+        folder: str | os.PathLike[str], device: str = "auto", text: str | None = None, prompt: str | None = None
+    ) -> "OnnxModel":
         """The model in a folder that `groundling export` wrote, whole or not at all. It runs on the CPU."""
         folder = Path(folder).expanduser()
-        if text is not None:
-            raise UserError(f"{folder}: an exported model has a text side of its own")
+        refuse_options(str(folder), text, prompt)
         manifest = manifests.read(folder)
         return OnnxModel(folder, manifest, [Reader(folder, files) for files in manifest.readers])
 

@@ -2,10 +2,12 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import safe_open
 from torch import Tensor
 
 from groundling.run import Run
@@ -33,3 +35,28 @@ def side_fingerprint(facts: Any, weights: Mapping[str, Tensor], side: str) -> st
         digest.update(f"{name}:{array.dtype}:{list(array.shape)}\n".encode())
         digest.update(array.flatten().view(torch.uint8).numpy().tobytes() if array.numel() else b"")
     return digest.hexdigest()
+
+
+class StoredWeights(Mapping[str, Tensor]):
+    """Weights in the safetensors files of a folder, each read when it is asked for: no network is built.
+
+    Args:
+        wanted: which, by name.
+    """
+
+    def __init__(self, folder: Path, wanted: Callable[[str], bool]) -> None:
+        self.files: dict[str, Path] = {}
+        for path in sorted(folder.glob("*.safetensors")):
+            with safe_open(path, "pt") as opened:
+                self.files |= {name: path for name in opened.keys() if wanted(name)}  # noqa: SIM118 (no mapping)
+
+    def __getitem__(self, name: str) -> Tensor:
+        with safe_open(self.files[name], "pt") as opened:
+            tensor: Tensor = opened.get_tensor(name)
+        return tensor
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.files)
+
+    def __len__(self) -> int:
+        return len(self.files)

@@ -66,11 +66,13 @@ class Model(ABC):
     batch: int = 1
 
     @staticmethod
-    def load(name: str | os.PathLike[str], device: str = "auto", text: str | None = None) -> "Model":
+    def load(
+        name: str | os.PathLike[str], device: str = "auto", text: str | None = None, prompt: str | None = None
+    ) -> "Model":
         """A run or an exported model by its folder, a pretrained model by folder or hub name (see `loading.load`)."""
         from groundling.model.loading import load
 
-        return load(os.fspath(name), text, device)
+        return load(os.fspath(name), text, device, prompt)
 
     @property
     @abstractmethod
@@ -279,6 +281,13 @@ class FeatureModel(Model):
     @abstractmethod
     def check_judges(self) -> None:
         """An error that says why, where it cannot judge."""
+
+
+def refuse_options(name: str, text: str | None, prompt: str | None) -> None:
+    """Of a model that reads texts as it was trained to: neither another text side nor a prompt goes with it."""
+    if text is not None or prompt is not None:
+        option = "a separate text encoder" if text is not None else "a prompt"
+        raise UserError(f"{name}: reads texts as it was trained to; {option} goes with a pretrained model")
 
 
 def similarities(kind: str, captions: Vectors, pictures: Vectors) -> Vectors:

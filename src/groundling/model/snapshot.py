@@ -24,6 +24,14 @@ def model_folder(name: str) -> Path:
     return hub.download(name, FILES, WHAT)
 
 
+def check_weights(folder: Path, name: str) -> None:
+    """An error where a folder has no weights that are read here."""
+    if not (folder / "config.json").exists():
+        raise UserError(f"{name}: no model is there (neither a run with recipe.json nor a folder with config.json)")
+    if not any(folder.glob("*.safetensors")):
+        raise UserError(f"{name}: has no weights in safetensors, and other formats are not read; choose another model")
+
+
 def read(kind: Any, folder: Path, name: str, **options: Any) -> Any:
     """`kind.from_pretrained`, offline, without code of others; what cannot be read is the user's to know."""
     try:

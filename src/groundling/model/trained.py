@@ -24,7 +24,7 @@ from groundling.files import read_json
 from groundling.model.encoding import encode_captions, encode_pictures, judge, spell_words
 from groundling.model.fingerprint import run_fingerprint, side_fingerprint
 from groundling.model.pictures import Picture, as_list
-from groundling.model.protocol import FeatureModel, Owners, Vectors
+from groundling.model.protocol import FeatureModel, Owners, Vectors, refuse_options
 from groundling.run import Run
 from groundling.settings import FeatureSettings, Recipe, as_saved
 from groundling.systems import Encoders, JudgingEncoders, System
@@ -58,11 +58,12 @@ class TrainedModel(FeatureModel):
         self.run: Run | None = None
 
     @staticmethod
-    def load(run: str | os.PathLike[str], device: str = "auto", text: str | None = None) -> "TrainedModel":
+    def load(
+        run: str | os.PathLike[str], device: str = "auto", text: str | None = None, prompt: str | None = None
+    ) -> "TrainedModel":
         """The best weights of a run. Its text side is its own."""
         opened = Run.open(Path(run).expanduser())
-        if text is not None:
-            raise UserError(f"{opened.folder}: a run has a text side of its own; another goes with a pretrained model")
+        refuse_options(str(opened.folder), text, prompt)
         recipe = opened.recipe()
         with as_saved():
             system = systems.make(recipe.system)

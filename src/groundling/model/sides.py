@@ -1,0 +1,96 @@
+"""The two sides of a pretrained pair: what reads text, and what looks at pictures.
+
+Each gives the vectors that its makers' own code gives (`vectors`, with gradients, not normalised), so that it can be
+trained on, exported and compared; `encode` is the same as unit vectors, in batches.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from groundling.model.protocol import Vectors
+
+Inputs = dict[str, Tensor]  # what a network is called with, by name; the first dimension is that of the batch
+GPU_BATCH = 32  # pictures at once
+
+
+class Side(ABC):
+    """
+    Attributes:
+        name: what it was asked for by.
+        folder: where its files are.
+        device: where it computes.
+    """
+
+    name: str
+    folder: Path
+    device: torch.device
+
+    @property
+    @abstractmethod
+    def network(self) -> nn.Module:
+        """Loaded when first asked for, in evaluation mode; it may hold the other side, too."""
+
+    @property
+    @abstractmethod
+    def dimensions(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def fingerprint(self) -> str:
+        """Of what decides the vectors of this side."""
+
+    @abstractmethod
+    def vectors(self, inputs: Inputs) -> Tensor:
+        """[n, dimensions] of inputs on the device, as the makers' own code has them: not normalised."""
+
+    def on_device(self, inputs: Inputs) -> Inputs:
+        return {name: value.to(self.device) for name, value in inputs.items()}
+
+    @torch.inference_mode()
+    def unit_vectors(self, inputs: Inputs) -> Vectors:
+        return cast(Vectors, normalize(self.vectors(self.on_device(inputs)).float(), dim=1).cpu().numpy())
+
+
+class TextSide(Side):
+    @abstractmethod
+    def tokens(self, texts: Sequence[str]) -> Inputs:
+        """What the network is given of these texts: cut, padded and spelled as its makers did."""
+
+    def encode(self, texts: Sequence[str], batch_size: int = 512) -> Vectors:
+        """[texts, dimensions] unit vectors. Texts of like length go together; they come back in their own order."""
+        vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
+        order = sorted(range(len(texts)), key=lambda row: len(texts[row]))
+        for start in range(0, len(order), batch_size):
+            rows = order[start : start + batch_size]
+            vectors[rows] = self.unit_vectors(self.tokens([texts[row] for row in rows]))
+        return vectors
+
+
+class PictureSide(Side):
+    """
+    Attributes:
+        backbone: what looks at the pictures, in a word.
+    """
+
+    backbone: str
+
+    @property
+    @abstractmethod
+    def preparation(self) -> Callable[[bytes], npt.NDArray[Any]]:
+        """See `protocol.Model.preparation`."""
+
+    @abstractmethod
+    def inputs(self, prepared: Sequence[npt.NDArray[Any]]) -> Inputs:
+        """What the network is given of these pictures: cut and normalised as its makers did."""
+
+    def encode(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
+        """[pictures, dimensions] unit vectors."""
+        return self.unit_vectors(self.inputs(prepared))
