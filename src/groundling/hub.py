@@ -6,12 +6,16 @@ Nothing that can run code is ever read: safetensors and JSON only, no remote cod
 import hashlib
 import importlib
 import importlib.util
+import re
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from groundling.checksums import sha256
 from groundling.errors import UserError
+from groundling.files import new_folder, read_json, write_json
 
 WEIGHTS = ("config.json", "*.safetensors", "*.safetensors.index.json")
 TOKENISER = (
@@ -24,6 +28,8 @@ TOKENISER = (
     "merges.txt",
     "*.model",
 )
+KEPT = "pretrained"  # the folder of a run that holds copies of other people's models
+DIGESTS = "digests.json"  # in such a copy: the SHA-256 of its files, which need not be read again to be known
 
 
 def model_folder(name: str, files: Sequence[str], what: str, article: str = "a") -> Path:
@@ -96,11 +102,57 @@ def download(name: str, files: Sequence[str], what: str, article: str = "a") -> 
 
 def fingerprint(folder: Path, files: Sequence[str]) -> str:
     """SHA-256 over the names and contents of the files of a model."""
+    known = read_json(folder / DIGESTS) if (folder / DIGESTS).exists() else {}
     digest = hashlib.sha256()
-    for path in sorted({path for pattern in files for path in folder.glob(pattern)}):
-        with path.open("rb") as file:
-            digest.update(f"{path.name}:{hashlib.file_digest(file, 'sha256').hexdigest()}\n".encode())
+    for path in _matching(folder, files):
+        found = known.get(path.relative_to(folder).as_posix()) or sha256(path)
+        digest.update(f"{path.name}:{found}\n".encode())
     return digest.hexdigest()
+
+
+def keep(source: Path, folder: Path, files: Sequence[str]) -> None:
+    """Copy these files of a model into a run, once, so that the run needs no other folder.
+
+    Their digests are noted beside them: a copy that belongs to a run does not change.
+    """
+    if folder.exists():
+        return
+    chosen = _matching(source, files)
+    noted = read_json(source / DIGESTS) if (source / DIGESTS).exists() else {}
+    with new_folder(folder) as place:
+        digests = {}
+        for path in chosen:
+            name = path.relative_to(source).as_posix()
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, place / name)
+            digests[name] = noted.get(name) or sha256(path)
+        write_json(place / DIGESTS, digests)
+
+
+def copy_name(name: str, fingerprint: str) -> str:
+    """What a copy of a model is called in a run."""
+    plain = re.sub(r"[^\w.-]+", "-", Path(name).name, flags=re.ASCII).strip("-.") or "model"
+    return f"{plain}-{fingerprint[:8]}"
+
+
+def placed(saved: Any, run: Path) -> Any:
+    """JSON of a run in which copies of models say where they lie now: below the folder of the run.
+
+    What is there under "inside" is the name of the copy; where it is missing, as in older runs, nothing is said.
+    """
+    if isinstance(saved, list):
+        return [placed(value, run) for value in saved]
+    if not isinstance(saved, Mapping):
+        return saved
+    found = {key: placed(value, run) for key, value in saved.items()}
+    name = found.get("inside")
+    if isinstance(name, str) and name == Path(name).name and (run / KEPT / name / "config.json").exists():
+        found["folder"] = str((run / KEPT / name).resolve())
+    return found
+
+
+def _matching(folder: Path, files: Sequence[str]) -> list[Path]:
+    return sorted({path for pattern in files for path in folder.glob(pattern) if path.name != DIGESTS})
 
 
 def first_line(error: Exception) -> str:

@@ -139,16 +139,20 @@ def test_json_there_and_back_and_a_changed_encoder(folder: Path, tmp_path: Path)
         HubTokeniser.from_json(saved)
 
 
-def test_a_run_whose_encoder_is_gone_says_so(folder: Path, world: Dataset, tmp_path: Path) -> None:
+@pytest.mark.parametrize("trainable", [False, True])
+def test_a_run_needs_the_folder_of_its_encoder_no_more(
+    trainable: bool, folder: Path, world: Dataset, tmp_path: Path
+) -> None:
     copy = tmp_path / "copy"
     shutil.copytree(folder, copy)
-    run = trained(copy, world, tmp_path / "run", 2)
+    run = trained(copy, world, tmp_path / "run", 2, trainable=trainable)
     before = Model.load(run.folder, "cpu").encode_text(["dog cat"], "en")
     shutil.rmtree(copy)
+    assert np.array_equal(Model.load(run.folder, "cpu").encode_text(["dog cat"], "en"), before)
+    assert any((run.folder / "pretrained").glob("*/*.safetensors")) is not trainable  # else they are the run's own
+    shutil.rmtree(run.folder / "pretrained")  # as in runs of former times
     with pytest.raises(UserError, match=r"copy: no such folder"):
         Model.load(run.folder, "cpu")
-    shutil.copytree(folder, copy)
-    assert np.array_equal(Model.load(run.folder, "cpu").encode_text(["dog cat"], "en"), before)
 
 
 def test_what_is_no_encoder(folder: Path, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from groundling import systems
+from groundling import hub, systems
 from groundling.calibration import probabilities
 from groundling.corpus.entailment import LABELS
 from groundling.devices import pick_device
@@ -67,7 +67,7 @@ class TrainedModel(FeatureModel):
         recipe = opened.recipe()
         with as_saved():
             system = systems.make(recipe.system)
-        saved = read_json(opened.verified(opened.tokeniser_file))
+        saved = hub.placed(read_json(opened.verified(opened.tokeniser_file)), opened.folder)
         try:
             with as_saved():
                 system = system.resolved(saved)

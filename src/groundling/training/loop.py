@@ -89,6 +89,7 @@ def _train(
     if not goes_on:
         run.save_recipe(recipe)
         write_json(run.tokeniser_file, plan.tokeniser.to_json())
+        plan.encoders.text.keep_files(run.folder)
         if context.train.unknown_backbone:
             write_json(run.unknown_backbone_file, {"why": "the features came with the corpus"})
 

@@ -21,6 +21,7 @@ says which words it knows. Another package declares it as an entry point of the 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import torch
@@ -205,6 +206,12 @@ class TextEncoder(nn.Module, ABC):
             self.load_state_dict(saved)
         except RuntimeError as error:
             raise ValueError(str(error)) from None
+
+    # --- kept in a run
+
+    def keep_files(self, run: Path) -> None:
+        """Copy into the folder of a run what it needs beside its weights and the JSON of its tokeniser."""
+        return None
 
     # --- export
 

@@ -4,6 +4,7 @@ CLTEAVE: Ziyi Xu 2024, "CLSEAVE: A method for cross-lingual transfer learning in
 Leiden), section 3.2.
 """
 
+from pathlib import Path
 from typing import cast
 
 import torch
@@ -50,6 +51,9 @@ class BorrowedPooling(SpellingEncoder):
         with torch.no_grad():
             states = self.inner.states(entries, lengths).float()
         return self.autoencoder.loss(states, real(lengths, states.shape[1]))
+
+    def keep_files(self, run: Path) -> None:
+        self.inner.keep_files(run)
 
     def spell(self, spellings: Tensor) -> Tensor:
         """Where the inner encoder reads letters."""

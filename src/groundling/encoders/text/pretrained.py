@@ -40,11 +40,7 @@ class HubSettings(EncoderSettings):
 
 class PretrainedSettings(HubSettings):
     pooling: Pooling = Field("last", description="as of the encoder bidirectional")
-    trainable: bool = Field(
-        False,
-        description="train the encoder too, and save it with the run; otherwise it is frozen, and the run holds its "
-        "name and fingerprint only",
-    )
+    trainable: bool = Field(False, description="train the encoder too; otherwise it is frozen")
 
 
 class HubEncoder(TextEncoder):
@@ -59,13 +55,17 @@ class HubEncoder(TextEncoder):
     ) -> Tokeniser:
         return HubTokeniser.build(settings.encoder, text)
 
+    def keep_files(self, run: Path) -> None:
+        """Its configuration and tokeniser: the weights are those of the run."""
+        self.tokeniser.keep(run, weights=False)
+
 
 @TEXT_ENCODERS.register("bert_gru")
 class PretrainedEncoder(HubEncoder):
     """Encoder → last hidden states → bidirectional sentence.
 
     A frozen encoder stays in evaluation mode, gets no gradient, and is no part of the weights that are saved: the run
-    knows it by name and fingerprint (see `tokenisers.hub`).
+    has a copy of it as it was (see `tokenisers.hub`).
     """
 
     Settings: ClassVar = PretrainedSettings
@@ -78,8 +78,10 @@ class PretrainedEncoder(HubEncoder):
         self.trainable = settings.trainable
         self.sentence = BidirectionalSentence(hidden, dimensions, settings.pooling)
         if not self.trainable:
-            self.register_state_dict_post_hook(_leave_out)  # type: ignore[no-untyped-call]
-            self.register_load_state_dict_post_hook(_do_not_miss)  # type: ignore[no-untyped-call]
+            leave_out(self, "encoder")
+
+    def keep_files(self, run: Path) -> None:
+        self.tokeniser.keep(run, weights=not self.trainable)
 
     def train(self, mode: bool = True) -> "PretrainedEncoder":
         super().train(mode)
@@ -125,11 +127,15 @@ def pairs_mask(ids: Tensor, lengths: Tensor) -> Tensor:
 
 
 def load_encoder(folder: Path) -> Any:
+    """With the weights that lie there; without any, as in a run that has them itself, they are made up."""
     try:
-        from transformers import AutoModel
+        from transformers import AutoConfig, AutoModel
     except ImportError:
         raise UserError("a pretrained encoder needs transformers: pip install 'groundling[hub]'") from None
     try:
+        if not any(folder.glob("*.safetensors")):
+            config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+            return AutoModel.from_config(config, attn_implementation="sdpa", dtype=torch.float32)
         return AutoModel.from_pretrained(
             folder,
             use_safetensors=True,
@@ -142,10 +148,15 @@ def load_encoder(folder: Path) -> Any:
         raise UserError(f"{folder}: not an encoder that can be used ({str(error).strip().splitlines()[0]})") from None
 
 
-def _leave_out(encoder: nn.Module, weights: dict[str, Any], prefix: str, about: object) -> None:
-    for name in [name for name in weights if name.startswith(f"{prefix}encoder.")]:
-        del weights[name]
+def leave_out(module: nn.Module, part: str) -> None:
+    """A part of a module that never changes is not saved with it, nor missed when it is loaded: it lies elsewhere."""
 
+    def forget(_: nn.Module, weights: dict[str, Any], prefix: str, about: object) -> None:
+        for name in [name for name in weights if name.startswith(f"{prefix}{part}.")]:
+            del weights[name]
 
-def _do_not_miss(encoder: nn.Module, keys: Any) -> None:
-    keys.missing_keys[:] = [name for name in keys.missing_keys if ".encoder." not in f".{name}"]
+    def do_not_miss(_: nn.Module, keys: Any) -> None:
+        keys.missing_keys[:] = [name for name in keys.missing_keys if f".{part}." not in f".{name}"]
+
+    module.register_state_dict_post_hook(forget)  # type: ignore[no-untyped-call]
+    module.register_load_state_dict_post_hook(do_not_miss)  # type: ignore[no-untyped-call]

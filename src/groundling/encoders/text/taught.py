@@ -3,6 +3,7 @@
 Ziyi Xu 2024, "CLSEAVE: A method for cross-lingual transfer learning in visual entailment" (master's thesis, Leiden).
 """
 
+from pathlib import Path
 from typing import ClassVar
 
 from torch import Tensor, nn
@@ -90,6 +91,10 @@ class TaughtEncoder(TextEncoder):
     def has_states(self) -> bool:
         """Those of teacher and student need not have the same dimensions."""
         return False
+
+    def keep_files(self, run: Path) -> None:
+        self.teacher.keep_files(run)
+        self.student.keep_files(run)
 
     def export_graph(self) -> nn.Module:
         raise UserError("a model that was taught further languages is exported reader by reader")

@@ -1,7 +1,8 @@
 """The tokeniser of a pretrained encoder, from the hub or from a folder. Needs the extra `hub`.
 
-Nothing that can run code is ever read: safetensors and JSON only, no remote code. A run keeps the name of the encoder
-and a fingerprint of its files, and refuses an encoder that has changed since.
+Nothing that can run code is ever read: safetensors and JSON only, no remote code. A run keeps copies of the files that
+it needs (see `hub.keep`). Runs from before that have the name of the encoder and a fingerprint of its files alone, and
+refuse an encoder that has changed since.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,6 +27,18 @@ def encoder_folder(name: str) -> Path:
 def fingerprint(folder: Path) -> str:
     """SHA-256 over the names and contents of the files of an encoder."""
     return hub.fingerprint(folder, FILES)
+
+
+def load_pieces(folder: Path, name: str) -> Any:
+    """The tokeniser of transformers that lies in a folder."""
+    try:
+        from transformers import AutoTokenizer
+    except ImportError:
+        raise hub.needs("encoder", "a pretrained") from None
+    try:
+        return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise UserError(f"{name}: its tokeniser cannot be read ({hub.first_line(error)})") from None
 
 
 @dataclass(frozen=True)
@@ -62,15 +75,16 @@ class HubTokeniser(Tokeniser):
     @classmethod
     def build(cls, encoder: str, settings: TextSettings) -> Self:
         folder = encoder_folder(encoder)
-        try:
-            from transformers import AutoTokenizer
-        except ImportError:
-            raise hub.needs("encoder", "a pretrained") from None
-        try:
-            pieces = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-        except (OSError, ValueError, KeyError) as error:
-            raise UserError(f"{encoder}: its tokeniser cannot be read ({hub.first_line(error)})") from None
-        return cls(encoder, folder, fingerprint(folder), settings, pieces)
+        return cls(encoder, folder, fingerprint(folder), settings, load_pieces(folder, encoder))
+
+    def keep(self, run: Path, weights: bool) -> None:
+        """Copy into a run what this tokeniser is read from, and the encoder's configuration, or all of the encoder."""
+        hub.keep(self.folder, run / hub.KEPT / self.inside, FILES if weights else ("config.json", *hub.TOKENISER))
+
+    @property
+    def inside(self) -> str:
+        """What a copy of it is called in a run."""
+        return hub.copy_name(self.encoder, self.fingerprint)
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         if not texts:
@@ -100,11 +114,16 @@ class HubTokeniser(Tokeniser):
             "kind": self.kind,
             "encoder": self.encoder,
             "fingerprint": self.fingerprint,
+            "inside": self.inside,
             "settings": self.settings.model_dump(),
         }
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
+        if "folder" in value:  # a copy of its own, which is what it was
+            folder, settings = Path(value["folder"]), TextSettings(**value["settings"])
+            pieces = load_pieces(folder, value["encoder"])
+            return cls(value["encoder"], folder, value["fingerprint"], settings, pieces)
         made = cls.build(value["encoder"], TextSettings(**value["settings"]))
         if made.fingerprint != value["fingerprint"]:
             raise UserError(
