@@ -158,5 +158,5 @@ def leave_out(module: nn.Module, part: str) -> None:
     def do_not_miss(_: nn.Module, keys: Any) -> None:
         keys.missing_keys[:] = [name for name in keys.missing_keys if f".{part}." not in f".{name}"]
 
-    module.register_state_dict_post_hook(forget)  # type: ignore[no-untyped-call]
-    module.register_load_state_dict_post_hook(do_not_miss)  # type: ignore[no-untyped-call]
+    module.register_state_dict_post_hook(forget)
+    module.register_load_state_dict_post_hook(do_not_miss)
