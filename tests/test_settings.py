@@ -152,3 +152,17 @@ def test_both_objectives_of_cross_language_systems() -> None:
     made = systems.make({"name": "liwe", "margin": 0.3, "hard_rate": 0.5}).settings
     assert made.objective == HardeningHinges(margin=0.3, rate=0.5)  # type: ignore[attr-defined]
     assert made.pair_objective == HardeningHinges(margin=0.3, rate=0.91)  # type: ignore[attr-defined]
+
+
+def test_the_draw_of_a_training_by_its_seed() -> None:
+    """What a training starts from draws by its own seed, where it has one."""
+    corpus = {"name": "x", "draw": "seed", "one_caption": True}
+    values = {"corpus": corpus, "training": {"seed": 5}}
+    assert check(Recipe, values, "recipe").corpus.draw == 5
+    assert check(Recipe, {"corpus": corpus}, "recipe").corpus.draw == 0
+    assert check(Recipe, {**values, "corpus": {"name": "x", "draw": "seed"}}, "recipe").corpus.draw == 0  # of nothing
+    start = {"start": {"training": {"seed": 2}}}
+    made = check(Recipe, {**values, **start}, "recipe").start
+    assert isinstance(made, Recipe) and made.corpus.draw == 2
+    with pytest.raises(UserError, match=r"corpus\.draw"):
+        check(Recipe, {"corpus": {"name": "x", "draw": "sede"}}, "recipe")

@@ -91,7 +91,11 @@ class CorpusSettings(Settings):
         None, description="train on so many pictures, drawn; fewer are always among more"
     )
     one_caption: bool = Field(False, description="train on one caption, drawn, of each picture and language")
-    draw: int = Field(0, ge=0, description="the seed of what train_on, training_pictures and one_caption draw")
+    draw: int = Field(
+        0,
+        ge=0,
+        description="the seed of what train_on, training_pictures and one_caption draw; `seed`: that of the training",
+    )
 
 
 class FeatureSettings(Settings):
@@ -151,6 +155,9 @@ class TrainingSettings(Settings):
     )
     learning_rate: PositiveFloat = 2e-4
     decay_after: PositiveInt | None = Field(None, description="divide the learning rate by ten after this many epochs")
+    decay_repeats: bool = Field(
+        False, description="and again after every further `decay_after` epochs, as released code of VSE++ does"
+    )
     decay_to: float = Field(
         1.0, gt=0, le=1, description="cosine decay to this share of the learning rate at the last step"
     )
@@ -221,6 +228,11 @@ class Recipe(Settings):
             return values
         own = {key: value for key, value in values.items() if key not in ("title", "name", "start", "teachers")}
         done = dict(values)
+        corpus, training = values.get("corpus"), values.get("training")
+        if isinstance(corpus, dict) and corpus.get("draw") == "seed":
+            seed = training.get("seed", 0) if isinstance(training, dict) else 0
+            drawn = corpus.get("train_on", "all") != "all" or any(map(corpus.get, ("training_pictures", "one_caption")))
+            done["corpus"] = {**corpus, "draw": seed if drawn else 0}  # tables share trainings that draw nothing
         if isinstance(values.get("start"), dict):
             done["start"] = _described(own, cls.renamed(values["start"]))
         if isinstance(values.get("teachers"), list):

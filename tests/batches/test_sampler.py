@@ -78,3 +78,21 @@ def test_languages_in_one_group_are_mixed() -> None:
     data = some_data()
     batch = LanguageSampler(data, 32, seed=0, groups=[["de", "en"]]).batch(0)
     assert set(data.languages[batch.captions].tolist()) == {0, 1}
+
+
+@pytest.mark.parametrize("swap", [True, False])
+def test_sides_of_pairs(swap: bool) -> None:
+    """On fixed sides, as in C_m × C_n, the language that comes first stands on the left in every pair."""
+    data = some_data(codes=("de", "en", "fr"))
+    sampler = LanguageSampler(data, 16, 0, [["de"], ["en"], ["fr"]], pair_probability=0.9, swap_pairs=swap)
+    pairs = [batch for batch in map(sampler.batch, range(40)) if batch.kind == "caption"]
+    in_order = [(data.languages[batch.captions] < data.languages[batch.partners]).mean() for batch in pairs]
+    assert pairs and (0.4 < np.mean(in_order) < 0.6 if swap else np.mean(in_order) == 1)
+
+
+def test_with_two_languages_on_fixed_sides_all_wrong_pairs_are_of_two_languages() -> None:
+    data = some_data(codes=("de", "en"))
+    sampler = LanguageSampler(data, 16, 0, [["de"], ["en"]], pair_probability=0.9, swap_pairs=False)
+    batch = next(batch for batch in map(sampler.batch, range(40)) if batch.kind == "caption")
+    assert set(data.languages[batch.captions]) == {0}
+    assert set(data.languages[batch.partners]) == {1}

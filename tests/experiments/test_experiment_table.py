@@ -225,3 +225,20 @@ def test_a_mistake_in_a_table_is_one_sentence(changes: dict[str, Any], words: st
 def test_published_numbers_that_do_not_fit_the_columns_are_refused(published: dict[str, Any]) -> None:
     with pytest.raises(UserError, match="published"):
         list(table_entries(make_table(metrics=["mR", "rsum"], rows=[{"name": "a", "published": published}])))
+
+
+def test_a_model_selected_for_each_language() -> None:
+    """Trained anew for each column of the group, validated on its language, and answering for it alone."""
+    rows = [
+        {"name": "Alone", "each": "language", "select": "language"},
+        {"name": "Both", "each": [["en", "de", "fr"]], "select": "language"},
+    ]
+    entries = list(table_entries(make_table(rows=rows, seeds=[0])))
+    told = [(one.row, one.group, one.recipe.training.validation_language, one.answers) for one in entries]
+    assert told == [
+        ("Alone", ("en",), "all", ("en",)),
+        ("Alone", ("de",), "all", ("de",)),
+        ("Both", ("en", "de", "fr"), "en", ("en",)),
+        ("Both", ("en", "de", "fr"), "de", ("de",)),
+    ]
+    assert len({one.folder for one in entries}) == 4

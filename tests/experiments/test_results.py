@@ -16,6 +16,8 @@ from groundling.experiments.results import summarise as summarise_table
 from groundling.experiments.runner import EntryResult, Results
 from groundling.experiments.table_entries import TableEntry, table_entries
 from groundling.experiments.table_settings import TableSettings
+from groundling.experiments.validated_columns import validated_columns
+from groundling.report.experiment import experiment_tables
 from groundling.run_facts import RunFacts
 from made_results import entry_result, scores
 
@@ -246,3 +248,43 @@ def test_how_it_was_made_sums_up_the_runs() -> None:
     }
     assert "3 of 7" in how_it_was_made("groundling reproduce x", results, 7)["trainings"]
     assert "0 of 7" in how_it_was_made("groundling reproduce x", {}, 7)["trainings"]
+
+
+def test_a_model_selected_for_a_language_answers_for_it_alone() -> None:
+    rows = [{"name": "Both", "select": "language"}]
+    table = make_table(rows=rows, seeds=[0])
+    chosen = {"en": {"en": 40.0, "de": 1.0}, "de": {"en": 2.0, "de": 30.0}}  # by the language it was selected for
+    found = results_of(table, lambda entry, code: chosen[entry.selected or ""][code])
+    (row,) = summarise(table, found)["rows"]
+    assert {name: column["values"] for name, column in row["columns"].items() if name != "mean"} == {
+        "en": [40.0],
+        "de": [30.0],
+    }
+
+
+def test_how_trainings_went_on_dev_by_hand() -> None:
+    """Seed 0 has two models that reach 20 at steps 20 and 40; one of seed 1's never does."""
+    curves = [(0, ((10, 5.0), (20, 25.0), (30, 22.0)), 20), (0, ((10, 5.0), (40, 21.0)), 40)]
+    curves += [(1, ((10, 50.0),), 10), (1, ((10, 4.0), (20, 3.0)), 10)]
+    found = validated_columns(curves, reaches=20)
+    assert {name: column.values for name, column in found.items()} == {
+        "dev": [(25 + 21) / 2, (50 + 4) / 2],
+        "best step": [30, 10],
+        "steps to 20": [30],
+        "seeds that reach 20": [1],
+    }
+    assert list(validated_columns(curves, None)) == ["dev", "best step"]
+    assert validated_columns([], 20) == {}
+
+
+def test_a_table_tells_how_its_trainings_went_where_it_is_asked() -> None:
+    table, results = by_hand(validation=True, reaches=6)
+    told = {
+        key: replace(found, validations=((10, 5.0), (20, 7.0)), run=RunFacts(best_step=20))
+        for key, found in results.items()
+    }
+    assert summarise(table, told)["rows"][0]["validated"]["steps to 6"]["values"] == [20, 20]
+    shown = experiment_tables(summarise_table(table, told))[1].markdown()
+    assert "On the dev split" in shown and "7.0" in shown
+    silent, results = by_hand()
+    assert summarise(silent, told)["rows"][0]["validated"] == {}

@@ -62,3 +62,15 @@ def test_contrastive_by_hand_and_further_positives() -> None:
     assert Contrastive(temperature=0.5)(scores).item() == pytest.approx(expected.item())
     everything = torch.ones(2, 2, dtype=torch.bool)
     assert Contrastive(temperature=0.5)(scores, everything).item() == pytest.approx(0.0)  # nothing left that is wrong
+
+
+def test_a_warm_up_with_the_sum_of_hinges() -> None:
+    """1.1 is the sum of this matrix and .8 the hardest, as above; the step is a tensor, for recorded steps."""
+    objective = MaxOfHinges(margin=0.2, warm_up_steps=3)
+    found = [objective(HAND, step=torch.tensor(step)).item() for step in (0, 2, 3, 900)]
+    assert found == pytest.approx([1.1, 1.1, 0.8, 0.8])
+    spared = torch.zeros(3, 3, dtype=torch.bool)
+    spared[0, 1] = True  # costs .1 in its row and .5 in its column
+    assert objective(HAND, spared, torch.tensor(0)).item() == pytest.approx(0.5)
+    assert MaxOfHinges(margin=0.2)(HAND, step=torch.tensor(0)).item() == pytest.approx(0.8)  # as published
+    assert objective(HAND).item() == pytest.approx(0.8)  # nobody counts steps

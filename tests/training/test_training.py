@@ -162,6 +162,11 @@ def test_learning_rate_by_hand() -> None:
     plain = TrainingSettings(learning_rate=0.1, decay_after=15)
     assert learning_rate(plain, 0, 14.9) == 0.1
     assert learning_rate(plain, 0, 15.0) == pytest.approx(0.01)
+    assert learning_rate(plain, 0, 45.0) == pytest.approx(0.01)
+    again = TrainingSettings(learning_rate=0.1, decay_after=15, decay_repeats=True)
+    assert [learning_rate(again, 0, epoch) for epoch in (14.9, 15.0, 29.9, 30.0, 45.0)] == pytest.approx(
+        [0.1, 0.01, 0.01, 0.001, 0.0001]
+    )
     cosine = TrainingSettings(learning_rate=0.1, decay_to=0.2, maximum_steps=100)
     assert learning_rate(cosine, 0, 0) == pytest.approx(0.1)
     assert learning_rate(cosine, 50, 0) == pytest.approx(0.06)

@@ -73,7 +73,9 @@ class LanguageSampler(Position):
     """With some probability a batch of caption pairs across languages, otherwise a batch of one language, drawn evenly,
     against its pictures: Kádár et al. 2018 (https://arxiv.org/abs/1809.07615), Figure 2.
 
-    With `groups` of several languages each, a batch mixes the languages of the group it draws.
+    With `groups` of several languages each, a batch mixes the languages of the group it draws. The two captions of a
+    pair change sides at random, or, without `swap_pairs`, stand as in the paper's C_m × C_n: the language that comes
+    first on the left. With two languages all wrong pairs of a batch are then of two languages as well.
     """
 
     def __init__(
@@ -85,7 +87,9 @@ class LanguageSampler(Position):
         pair_probability: float = 0.0,
         pool: int = 64,
         pairs_after: int = 0,
+        swap_pairs: bool = True,
     ) -> None:
+        self.swap_pairs = swap_pairs
         self.data, self.seed, self.pair_probability, self.pairs_after = data, seed, pair_probability, pairs_after
         self.rows = [
             np.flatnonzero(np.isin(data.languages, [data.codes.index(code) for code in group])) for group in groups
@@ -114,8 +118,10 @@ class LanguageSampler(Position):
             rows = np.stack([captions, self.data.owners[captions]])
             return Batch("picture", rows, int(self.data.lengths[captions].max()))
         first, second = pairs.rows(places)
-        swap = choice.random(len(first)) < 0.5  # both languages of a pair stand on either side
-        rows = np.stack([np.where(swap, second, first), np.where(swap, first, second)])
+        rows = np.stack([first, second])
+        if self.swap_pairs:
+            swap = choice.random(len(first)) < 0.5
+            rows = np.where(swap, rows[::-1], rows)
         return Batch("caption", rows, int(self.data.lengths[rows].max()))
 
     def epoch(self) -> float:

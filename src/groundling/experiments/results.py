@@ -17,6 +17,8 @@ from groundling.experiments.summary import (
 )
 from groundling.experiments.table_entries import TableEntry, table_entries
 from groundling.experiments.table_settings import Claim, Row, TableSettings, groups, mean_columns
+from groundling.experiments.validated_columns import validated_columns
+from groundling.experiments.validations import Curve
 
 X_LABELS = {"at": "", "parameters": "parameters (millions)"}
 
@@ -33,12 +35,14 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
     chosen = list(dict.fromkeys(seeds or table.seeds))
     by_row: dict[str, Values] = {row.name: {} for row in table.rows}
     sizes: dict[str, dict[tuple[str, ...], dict[str, int]]] = {row.name: {} for row in table.rows}
+    models: dict[str, dict[str, tuple[int, Curve, int]]] = {row.name: {} for row in table.rows}
     for entry in table_entries(table, chosen):
         if entry.key not in results:
             continue
         found = results[entry.key]
+        models[entry.row][entry.key] = entry.recipe.training.seed, found.validations, found.run.best_step
         if table.parameters or table.x == "parameters":
-            sizes[entry.row][entry.group] = _sizes(found)
+            sizes[entry.row][(*entry.group, *entry.answers)] = _sizes(found)
         for code in _answered(table, entry, found.result):
             for metric in table.metrics:
                 by_seed = by_row[entry.row].setdefault((code, metric), {})
@@ -77,6 +81,7 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
                 },
                 published=published(table, row),
                 parameters=_added_up(sizes[row.name]) if table.parameters else None,
+                validated=validated_columns(models[row.name].values(), table.reaches) if table.validation else {},
             )
             for row in table.rows
         ],
@@ -91,8 +96,8 @@ def column_name(table: TableSettings, language: str, metric: str) -> str:
 def _answered(table: TableSettings, entry: TableEntry, result: Result) -> list[str]:
     """The columns that a model has a number for: what it was trained on, or what was translated for it."""
     if entry.ask is None:
-        return list(entry.group)
-    asked = table.languages if entry.ask.translate_to else entry.group
+        return list(entry.answers)
+    asked = table.languages if entry.ask.translate_to else entry.answers
     return [code for code in asked if code in result.languages]
 
 

@@ -16,6 +16,7 @@ from groundling.evaluation.metrics import find
 from groundling.evaluation.results import Result, result_from_json
 from groundling.experiments.question import Question, answer, check_question
 from groundling.experiments.table_entries import TableEntry, start_of, teachers
+from groundling.experiments.validations import Curve, curve
 from groundling.files import read_json
 from groundling.run import Run
 from groundling.run_facts import RunFacts
@@ -34,11 +35,13 @@ class EntryResult:
         result: its evaluation, or the answer to its question.
         run: the facts of its training.
         more_parameters: of what learns to combine languages.
+        validations: of its training, step by step.
     """
 
     result: Result
     run: RunFacts
     more_parameters: int = 0
+    validations: Curve = ()
 
 
 Results = dict[str, EntryResult]  # by the key of an entry
@@ -60,7 +63,8 @@ def finished_entries(entries: Sequence[TableEntry], out: Path) -> Results:
             data = read_json(given)
             learned = data.get("consistency", {}).get("parameters", 0)
             result = result_from_json(data, str(given))
-            results[entry.key] = EntryResult(result if entry.ask else completed(run, result), run.facts(), learned)
+            whole = result if entry.ask else completed(run, result)
+            results[entry.key] = EntryResult(whole, run.facts(), learned, curve(run))
     return results
 
 

@@ -1,6 +1,6 @@
 """A finished table as data: what its rows found by language and metric, and what that says about its claims."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 Json = dict[str, Any]
@@ -45,6 +45,7 @@ class RowResult:
         columns: name of a column → what was found; nothing where there is no result.
         published: name of a column → the published number.
         parameters: those of all its models together, in all and for words.
+        validated: how its trainings went on the dev split (see `validated_columns`), where the table asks for it.
     """
 
     name: str
@@ -55,6 +56,7 @@ class RowResult:
     columns: dict[str, Statistics]
     published: dict[str, float]
     parameters: dict[str, int] | None
+    validated: dict[str, Statistics] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

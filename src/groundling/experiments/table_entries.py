@@ -9,13 +9,14 @@ from typing import Any
 
 from groundling.errors import UserError
 from groundling.experiments.question import Question
-from groundling.experiments.table_settings import TableSettings, check_claims, check_means, check_published, groups
+from groundling.experiments.table_settings import Row, TableSettings, check_claims, check_means, check_published, groups
 from groundling.settings import Recipe, check, current_key
 
 
 @dataclass(frozen=True)
 class TableEntry:
-    """One training: a row, a group of languages, a seed."""
+    """One training: a row, a group of languages, a seed; and the language it is validated on, if that is one of
+    several."""
 
     row: str
     group: tuple[str, ...]
@@ -23,6 +24,12 @@ class TableEntry:
     keeps_weights: bool = False
     ask: Question | None = None
     metrics: tuple[str, ...] = ()
+    selected: str | None = None
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The languages whose columns its numbers are for."""
+        return self.group if self.selected is None else (self.selected,)
 
     @property
     def key(self) -> str:
@@ -64,11 +71,13 @@ def table_entries(table: TableSettings, seeds: list[int] | None = None) -> Itera
     check_published(table)
     for row in table.rows:
         where, all_groups = f"{table.title}, {row.name}", groups(table, row)
-        for group in all_groups:
+        for group, selected in _trainings(table, row, all_groups):
             for seed in dict.fromkeys(seeds or table.seeds):
                 values = Recipe.renamed(copy.deepcopy(table.base))
                 alone = table.one_language if len(group) == 1 else None
                 own = {"corpus.languages": list(group), "training.seed": seed}
+                if selected is not None:
+                    own["training.validation_language"] = selected
                 for changes in (own, alone or {}, row.set, table.change, own):  # own again: a row may set whole groups
                     for key, value in changes.items():
                         key = current_key(key)
@@ -78,7 +87,16 @@ def table_entries(table: TableSettings, seeds: list[int] | None = None) -> Itera
                 recipe = check(Recipe, values, where)
                 named = recipe.model_copy(update={"name": _name(recipe, group), "title": ""})
                 ask = row.ask and row.ask.with_source(table.translations)
-                yield TableEntry(row.name, group, named, ask=ask, metrics=tuple(table.metrics))
+                yield TableEntry(row.name, group, named, False, ask, tuple(table.metrics), selected)
+
+
+def _trainings(
+    table: TableSettings, row: Row, all_groups: list[tuple[str, ...]]
+) -> Iterator[tuple[tuple[str, ...], str | None]]:
+    """The groups of languages of a row, each as often as a model is selected for one of its languages."""
+    for group in all_groups:
+        columns = [code for code in table.languages if code in group]
+        yield from ((group, code) for code in (columns if row.select and len(group) > 1 else [None]))
 
 
 def _name(recipe: Recipe, group: tuple[str, ...]) -> str:

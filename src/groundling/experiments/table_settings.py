@@ -32,6 +32,11 @@ class Row(Settings):
     each: list[Annotated[list[str], Field(min_length=1)]] | Literal["language"] | None = Field(
         None, description="train one model per group of languages; `language`: one model per language"
     )
+    select: Literal["language"] | None = Field(
+        None,
+        description="language: a model of several languages is trained anew for each column and validated on its "
+        "language, as Kádár et al.'s `--primary` has it",
+    )
     set: dict[str, Any] = Field({}, description="settings that differ from the base recipe, by dotted name")
     ask: Question | None = Field(
         None, description="what its models are asked, instead of their own test queries, without training them again"
@@ -80,6 +85,12 @@ class TableSettings(Settings):
     translations: str = Field("own", description="where rows that ask with translations have them from (--source)")
     parameters: bool | Literal["trainable"] = Field(
         False, description="columns for the number of parameters, and of those for words; trainable: also in training"
+    )
+    validation: bool = Field(
+        False, description="a further table: each row's number on the dev split, by which settings are chosen"
+    )
+    reaches: float | None = Field(
+        None, description="in that table, the steps until the dev split first had this number (mR, or accuracy)"
     )
     x: Literal["at", "parameters"] = Field(
         "at", description="a figure of lines over each row's `at`, or of all rows over their parameters, in millions"

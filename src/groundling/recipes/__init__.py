@@ -66,8 +66,9 @@ def tables(name: str) -> list[str]:
 def read_table(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
     """The settings of a table. With `like`, those of another table, changed by what this one says.
 
-    `corpora` then puts other corpora in the place of those the other table names, `without` leaves out rows, and
-    `published` has other numbers for the rows, by their names: a row that it leaves out has none.
+    `corpora` then puts other corpora in the place of those the other table names, `without` leaves out rows,
+    `more_rows` and `more_claims` come after the other table's, and `published` has other numbers for the rows, by their
+    names: a row that it leaves out has none.
     """
     values = read_yaml(find(name))
     if not is_table(values):
@@ -87,12 +88,18 @@ def read_table(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
     corpora = values.pop("corpora", {})
     if not isinstance(corpora, dict):
         raise UserError(f"{name}: corpora: a mapping from corpora of {like} to others is needed")
+    more = {key: values.pop(f"more_{key}", []) for key in ("rows", "claims")}
     without, published = values.pop("without", []), values.pop("published", None)
     changed: dict[str, Any] = merged(_renamed(read_table(like, above), corpora), values)
     if "means" in values:  # whole: the other table's means may be over languages that this one has not
         changed["means"] = values["means"]
     if without:
         changed["rows"] = _left(changed.get("rows"), without, name)
+    for key, added in more.items():
+        if not isinstance(added, list):
+            raise UserError(f"{name}: more_{key}: a list is needed")
+        if added:
+            changed[key] = [*changed.get(key, []), *added]
     if published is not None:
         changed["rows"] = _with_numbers(changed.get("rows"), published, name)
     return changed

@@ -36,6 +36,8 @@ def column_title(summary: TableSummary, column: str) -> str:
 def experiment_tables(summary: TableSummary) -> list[Table]:
     """The table itself; the intervals of its means; what our seeds say about the paper's claims."""
     tables = [experiment_table(summary)]
+    if any(row.validated for row in summary.rows):
+        tables.append(validated_table(summary))
     if len(summary.seeds) > 1:
         tables.append(interval_table(summary))
     if any(found.outcome for claim in summary.claims for found in claim.languages.values()):
@@ -114,6 +116,19 @@ def _notes(summary: TableSummary, published: bool) -> list[str]:
 
 def _listed(summary: TableSummary, codes: list[str]) -> str:
     return "all languages" if set(codes) == set(summary.languages) else ", ".join(codes)
+
+
+def validated_table(summary: TableSummary) -> Table:
+    """How the trainings of each row went on the dev split."""
+    names = list(dict.fromkeys(name for row in summary.rows for name in row.validated))
+    headings = [Column("", text=True), *(Column(name, decimals=1 if name == "dev" else 0) for name in names)]
+    found = [(row.name, [row.validated.get(name) for name in names]) for row in summary.rows]
+    lines: list[list[Value]] = [
+        [name, *(None if each is None else Measured(each.mean, each.deviation) for each in cells)]
+        for name, cells in found
+    ]
+    note = "Dev: mR, or the accuracy of statements, mean of the languages, at the step that was kept."
+    return Table("On the dev split", headings, lines, [note])
 
 
 def interval_table(summary: TableSummary) -> Table:

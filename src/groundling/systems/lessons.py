@@ -6,7 +6,7 @@ pictures, or caption pairs across languages.
 
 >>> from groundling import systems
 >>> systems.make({"name": "lessons", "caption_pairs": 0.3}).settings.objective
-MaxOfHinges(margin=0.2)
+MaxOfHinges(margin=0.2, warm_up_steps=0)
 """
 
 from typing import ClassVar, Literal
@@ -30,6 +30,11 @@ class LessonsSettings(VSESettings):
         description="steps on pictures alone before caption–caption ranking starts; 0 as published, where all captions "
         "collapsed into one point in each of our trainings",
     )
+    caption_pair_sides: Literal["random", "fixed"] = Field(
+        "random",
+        description="fixed: the captions of a pair stand in the order of their languages, as published, so that with "
+        "two languages a caption only competes with captions of the other one; random: on either side",
+    )
 
 
 @register
@@ -44,7 +49,14 @@ class Lessons(VSE):
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         training = context.recipe.training
         each = [[code] for code in data.codes]
-        pairs, after = self.settings.caption_pairs, self.settings.caption_pairs_after
+        own = self.settings
         return LanguageSampler(
-            data, training.batch_size, training.seed, each, pairs, training.length_pool, pairs_after=after
+            data,
+            training.batch_size,
+            training.seed,
+            each,
+            own.caption_pairs,
+            training.length_pool,
+            own.caption_pairs_after,
+            swap_pairs=own.caption_pair_sides == "random",
         )

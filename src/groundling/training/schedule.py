@@ -6,13 +6,14 @@ from groundling.settings import TrainingSettings
 
 
 def learning_rate(settings: TrainingSettings, step: int, epoch: float) -> float:
-    """A tenth after `decay_after` epochs (the decay of VSE++); a cosine down to `decay_to` of it at the last step.
+    """A tenth after `decay_after` epochs (the decay of VSE++), once or again and again.
 
-    Before, a straight line up from zero over the share `warm_up` of the steps.
+    A cosine down to `decay_to` of it at the last step; before, a straight line up from zero over the share `warm_up` of
+    the steps.
     """
     rate = settings.learning_rate
     if settings.decay_after is not None and epoch >= settings.decay_after:
-        rate /= 10
+        rate /= 10 ** (epoch // settings.decay_after) if settings.decay_repeats else 10
     if settings.decay_to < 1:
         done = min(step / settings.maximum_steps, 1.0)
         rate *= settings.decay_to + (1 - settings.decay_to) * (1 + math.cos(math.pi * done)) / 2
