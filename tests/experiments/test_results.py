@@ -288,3 +288,13 @@ def test_a_table_tells_how_its_trainings_went_where_it_is_asked() -> None:
     assert "On the dev split" in shown and "7.0" in shown
     silent, results = by_hand()
     assert summarise(silent, told)["rows"][0]["validated"] == {}
+
+
+def test_a_row_that_stays_empty_has_its_published_numbers_and_a_reason() -> None:
+    rows = [{"name": "Both"}, {"name": "Theirs", "empty": "its weights are not public.", "published": {"en": 12.5}}]
+    table = make_table(rows=rows, seeds=[0])
+    assert {entry.row for entry in table_entries(table)} == {"Both"}
+    summary = summarise_table(table, results_of(table, lambda entry, code: 10.0))
+    assert summary.rows[1].columns == {}
+    shown = experiment_tables(summary)[0].markdown()
+    assert "12.5" in shown and "Theirs: not trained; its weights are not public." in shown

@@ -1,5 +1,6 @@
 """LIWE and CLMR: their loss written out slowly, what they learn, what they keep, and that they go on exactly."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -256,3 +257,24 @@ def test_settings_and_their_mistakes() -> None:
         with pytest.raises(UserError) as error:
             systems.make(values)
         assert str(error.value).startswith(sentence)
+
+
+def test_pairs_of_a_language_that_is_drawn_can_turn_hard_by_its_own_steps() -> None:
+    """Of two other languages each has half of the steps; with all of them in every step there is nothing to share."""
+    own = {**LIWE, **hinges(0.3, 0.991, 0.91)}
+    _, encoders, data = assembled(own)
+    three = replace(data, codes=("de", "en", "fr"))
+    made = {
+        key: systems.make({**own, **changes}).loss(None, three, None)  # type: ignore[arg-type]
+        for key, changes in {
+            "all": {},
+            "own": {"pairs_turn_hard_by": "own_steps"},
+            "each": {"pairs_turn_hard_by": "own_steps", "every_other": True},
+        }.items()
+    }
+    assert {key: loss.drawn_from for key, loss in made.items()} == {"all": 1, "own": 2, "each": 1}  # type: ignore[attr-defined]
+    pictures, pairs = [[0, 2, 4], [0, 1, 2]], [[4, 0, 2], [5, 1, 3]]
+    found = loss_of(made["own"], encoders, data, "base", pictures + pairs, 20)
+    of_pictures = loss_of(made["all"], encoders, data, "picture", pictures, 20)
+    of_pairs = loss_of(made["all"], encoders, data, "caption", pairs, 10)
+    assert torch.allclose(found, of_pictures + of_pairs, atol=1e-5)

@@ -81,6 +81,7 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
                 },
                 published=published(table, row),
                 parameters=_added_up(sizes[row.name]) if table.parameters else None,
+                empty=row.empty,
                 validated=validated_columns(models[row.name].values(), table.reaches) if table.validation else {},
             )
             for row in table.rows

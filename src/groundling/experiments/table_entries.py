@@ -70,6 +70,8 @@ def table_entries(table: TableSettings, seeds: list[int] | None = None) -> Itera
     check_claims(table, names)
     check_published(table)
     for row in table.rows:
+        if row.empty:
+            continue
         where, all_groups = f"{table.title}, {row.name}", groups(table, row)
         for group, selected in _trainings(table, row, all_groups):
             for seed in dict.fromkeys(seeds or table.seeds):

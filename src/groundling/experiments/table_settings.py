@@ -41,6 +41,7 @@ class Row(Settings):
     ask: Question | None = Field(
         None, description="what its models are asked, instead of their own test queries, without training them again"
     )
+    empty: str = Field("", description="why there is no model of ours for this row, which has published numbers alone")
     line: str = Field("", description="in a figure of lines, the line that this row is a point of")
     at: float | None = Field(None, description="and where on the x axis")
     published: dict[str, float | list[float]] = Field(

@@ -22,12 +22,15 @@ class CrossLanguageLoss:
         pair_objective: of captions and captions.
         turns: where languages take turns, how many there are and the step at which pairs of captions start; None where
             every step has the base language in it, as published.
+        drawn_from: where each step has pairs with one other language, of how many it is drawn, if these shall turn hard
+            by the steps that a language has had itself; 1 where all steps count.
     """
 
     objective: Objective
     pair_objective: Objective
     turns: tuple[int, int] | None = None
     mask_false_negatives: bool = False
+    drawn_from: int = 1
 
     def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         """Of the kinds "picture" (captions, pictures), "caption" (two captions) and "base" (both, one after another).
@@ -49,7 +52,7 @@ class CrossLanguageLoss:
             for place in range(0, len(vectors), 2):
                 positives = self.positives(data, captions[place], captions[place + 1])
                 scores = vectors[place] @ vectors[place + 1].T
-                losses.append(self.pair_objective(scores, positives, age))
+                losses.append(self.pair_objective(scores, positives, age / self.drawn_from))
             return torch.stack(losses).sum()
 
     def age(self, batch: DeviceBatch) -> Tensor:

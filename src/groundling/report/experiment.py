@@ -111,7 +111,7 @@ def _notes(summary: TableSummary, published: bool) -> list[str]:
         notes += [f"{name}: the mean of {_listed(summary, codes)}." for name, codes in summary.means.items()]
     if published and summary.published_on:
         notes.append(f"Published: on {summary.published_on}; compare orders and differences, not values.")
-    return notes
+    return [*notes, *(f"{row.name}: not trained; {row.empty}" for row in summary.rows if row.empty)]
 
 
 def _listed(summary: TableSummary, codes: list[str]) -> str:

@@ -47,6 +47,11 @@ class CrossLanguageSettings(Settings):
         description="each step has pairs of the base language with every other one, as in the released code; otherwise "
         "with one of them, drawn evenly",
     )
+    pairs_turn_hard_by: Literal["steps", "own_steps"] = Field(
+        "steps",
+        description="sampling: base with one other language in a step; own_steps: its pairs turn hard by the steps "
+        "that their language has had, as they do with `every_other`, and not by all",
+    )
     caption_pairs: float = Field(
         0.5, ge=0, lt=1, description="share of the steps spent on caption pairs (sampling: lessons)"
     )
@@ -85,4 +90,6 @@ class CrossLanguage(System):
     def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
         own = self.settings
         turns = None if own.sampling == "base" else (len(data.codes), own.caption_pairs_after)
-        return CrossLanguageLoss(own.objective, own.pair_objective, turns, own.mask_false_negatives)
+        one_of_many = own.sampling == "base" and not own.every_other and own.pairs_turn_hard_by == "own_steps"
+        drawn_from = max(1, len(data.codes) - 1) if one_of_many else 1
+        return CrossLanguageLoss(own.objective, own.pair_objective, turns, own.mask_false_negatives, drawn_from)
