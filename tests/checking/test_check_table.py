@@ -61,7 +61,7 @@ def test_each_row_that_cannot_be_checked_says_why(checker: Checker, folder: Path
     (folder / "segments.jpg").write_bytes(bombs.exif_segments())
     wrong = {
         ("red.png", "  ", "en"): "the text is empty",
-        ("red.png", "red", "xx"): 'language "xx" is unknown to the model',
+        ("red.png", "red", "fr"): 'language "fr" is unknown to the model',
         ("red.png", "красная машина", ""): "looks like Russian (ru)",
         ("words.png", "red", "en"): "not a picture of a known format",
         ("rad.png", "red", "en"): 'no picture named "rad.png" in photos/ (did you mean "red.png"?)',

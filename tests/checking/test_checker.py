@@ -8,11 +8,35 @@ from colour_judge import BLUE, RED, ColourJudge, paint
 from PIL import Image
 
 from groundling.checking.checker import Checker
-from groundling.checking.languages import language_of
+from groundling.checking.languages import reading_of
 from groundling.checking.problem import NotChecked
 from groundling.errors import UserError
+from groundling.report.languages import listed_languages
 
 checker, counter = colour_judge.checker, colour_judge.counter
+
+
+def language_of(text: str, given: str | None, languages: list[str]) -> tuple[str, bool]:
+    """The language that a model of these languages reads a text in, and whether it was detected."""
+    judge = ColourJudge()
+    judge.languages = languages
+    reading = reading_of(judge, text, given)
+    return reading.language, reading.detected
+
+
+class WordJudge(ColourJudge):
+    """One that says which words it knows."""
+
+    vocabulary = frozenset(["a", "red", "picture", "of", "the"])
+
+
+def test_words_that_the_model_does_not_know_get_no_probabilities(counter: object, tmp_path: Path) -> None:
+    checker, path = Checker(WordJudge()), paint(tmp_path / "red.png", RED)
+    with pytest.raises(UserError, match='does not know "plumbago", "vireo": what it says would be a guess'):
+        checker.check(path, "the plumbago vireo, plumbago", "en")
+    found = checker.check(path, "a red picture of a vireo", "en")
+    assert (found.label, found.unknown_words) == ("entailment", ("vireo",))
+    assert found.as_json()["unknown_words"] == ["vireo"]
 
 
 def test_a_file_and_a_picture_in_memory_get_the_same_verdict(checker: Checker, tmp_path: Path) -> None:
@@ -98,7 +122,7 @@ def test_languages_of_the_model_are_detected(text: str, languages: list[str], co
     [("سيارة حمراء", ["en", "de"]), ("赤い車", ["en", "ru"]), ("a red car", ["ru", "zh"]), ("красная", ["el", "en"])],
 )
 def test_a_script_that_the_model_cannot_read_is_no_guess(text: str, languages: list[str]) -> None:
-    with pytest.raises(NotChecked, match=f"was trained on {', '.join(languages)}"):
+    with pytest.raises(NotChecked, match=f"the model reads {listed_languages(languages)}"):
         language_of(text, None, languages)
 
 
@@ -129,6 +153,8 @@ def test_relatives_of_a_code() -> None:
     assert language_of("x", "DE-at", ["en", "de"]) == ("de", False)
     assert language_of("x", "pt", ["en", "pt-BR"]) == ("pt-BR", False)
     assert language_of("x", "pt-PT", ["pt-PT", "pt-BR"]) == ("pt-PT", False)
-    assert language_of("x", "xx", []) == ("xx", False)  # nothing is known of the model's languages
+    assert language_of("x", "gsw", []) == ("gsw", False)  # nothing is known of the model's languages
+    with pytest.raises(NotChecked, match='no language has the code "xx"'):
+        language_of("x", "xx", [])
     with pytest.raises(NotChecked):
         language_of("x", "pt", ["pt-PT", "pt-BR"])

@@ -61,7 +61,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_one_picture_and_one_text(shop: Path) -> None:
     picture = shop / "shapes" / "png" / "red-square-3.png"
     found = call("check", picture, "die Form ist rot", "--model", shop / "judge", "--json").json
-    assert list(found) == ["verdict", "probabilities", "language", "detected"]
+    assert list(found) == ["verdict", "probabilities", "language", "detected", "unknown_words"]
     assert list(found["probabilities"]) == ["contradiction", "neutral", "entailment"]
     assert sum(found["probabilities"].values()) == pytest.approx(1, abs=1e-5)
     assert found["verdict"] == max(found["probabilities"], key=found["probabilities"].get)

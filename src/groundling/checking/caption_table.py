@@ -21,6 +21,7 @@ from groundling.corpus.formats.pictures import PictureFolder
 from groundling.corpus.formats.rows import Row, read_rows
 from groundling.errors import UserError
 from groundling.model import Vectors
+from groundling.model.reading import TextReading
 from groundling.progress import bar
 
 BATCH = 256  # rows judged together
@@ -132,8 +133,7 @@ class _Question:
     row: Row
     picture: str
     text: str = ""
-    language: str = ""
-    detected: bool = False
+    reading: TextReading | None = None
     problem: str = ""
     prediction: Prediction | None = None
 
@@ -154,9 +154,9 @@ class _Judging:
         looked = self.seen.look([one.picture for one in questions if not one.problem])
         place: dict[str, int] = {}  # of a picture among the features
         features: list[Vectors] = []
-        good: list[_Question] = []
+        good: list[tuple[_Question, TextReading]] = []
         for one in questions:
-            if one.problem:
+            if one.reading is None or one.problem:
                 continue
             found = looked[one.picture]
             if isinstance(found, str):
@@ -165,13 +165,13 @@ class _Judging:
             if one.picture not in place:
                 place[one.picture] = len(features)
                 features.append(found)
-            good.append(one)
+            good.append((one, one.reading))
         if good:
-            texts, codes = [one.text for one in good], [one.language for one in good]
-            owners = np.array([place[one.picture] for one in good], dtype=np.int64)
+            texts, codes = [one.text for one, _ in good], [reading.language for _, reading in good]
+            owners = np.array([place[one.picture] for one, _ in good], dtype=np.int64)
             shares = self.checker.model.judge_features(texts, np.stack(features), codes, owners)
-            for one, three in zip(good, shares, strict=True):
-                one.prediction = prediction(three, one.language, one.detected)
+            for (one, reading), three in zip(good, shares, strict=True):
+                one.prediction = prediction(three, reading)
         return (one.answered() for one in questions)
 
     def _question(self, row: Row) -> _Question:
@@ -180,7 +180,7 @@ class _Judging:
             asked.picture = picture_name(needed_field(row.fields, "picture"))
             asked.text = needed_field(row.fields, "text")
             said = optional_field(row.fields, "language") or self.language
-            asked.language, asked.detected = self.checker.language(asked.text, said)
+            asked.reading = self.checker.read(asked.text, said)
             self.folder.require(asked.picture)
         except (BadRow, NotChecked) as problem:
             asked.problem = str(problem)

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from groundling.checking.features import features_of, picture_bytes
-from groundling.checking.languages import language_of
+from groundling.checking.languages import reading_of
 from groundling.checking.problem import NotChecked
 from groundling.corpus.entailment import LABELS
 from groundling.corpus.formats.checks import BadRow, caption_text
 from groundling.decoding.workers import Workers
 from groundling.errors import UserError
 from groundling.model import FeatureModel, Model, Vectors
+from groundling.model.reading import TextReading
+from groundling.text.language_detection import checked_language
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -32,12 +34,14 @@ class Prediction:
         probabilities: of each of them.
         language: the text's, as the model knows it.
         detected: whether the language was detected rather than given.
+        unknown_words: words of the text that the model does not know.
     """
 
     label: str
     probabilities: dict[str, float]
     language: str
     detected: bool
+    unknown_words: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -45,6 +49,7 @@ class Prediction:
             "probabilities": self.probabilities,
             "language": self.language,
             "detected": self.detected,
+            "unknown_words": list(self.unknown_words),
         }
 
 
@@ -76,10 +81,7 @@ class Checker:
 
     def known(self, language: str) -> str:
         """A language that the user has named, as the model knows it."""
-        try:
-            return language_of("", language, self.languages)[0]
-        except NotChecked as problem:
-            raise UserError(f"--language: {problem}") from None
+        return checked_language(language, self.languages)
 
     def check(self, picture: "Path | str | Image.Image", text: str, language: str | None = None) -> Prediction:
         """One text about one picture, which is a file or a picture in memory. The language is detected where None.
@@ -87,7 +89,7 @@ class Checker:
         Raises UserError where the picture cannot be read, the text is empty, or the model does not know the language.
         """
         try:
-            code, detected = self.language(text, language)
+            reading = self.read(text, language)
         except NotChecked as problem:
             raise UserError(str(problem)) from None
         name = picture if isinstance(picture, str | Path) else "the picture"
@@ -97,18 +99,20 @@ class Checker:
             raise UserError(f"{name}: {problem}") from None
         if problems:
             raise UserError(f"{name}: {problems[0]}")
-        return prediction(self.model.judge_features([text], features, [code])[0], code, detected)
+        return prediction(self.model.judge_features([text], features, [reading.language])[0], reading)
 
-    def language(self, text: str, given: str | None = None) -> tuple[str, bool]:
-        """The language of a text that can be judged, and whether it was detected. Raises NotChecked."""
+    def read(self, text: str, given: str | None = None) -> TextReading:
+        """How a text that can be judged is read. Raises NotChecked where the model does not know language or words."""
         try:
             caption_text(text)
         except BadRow as problem:
             raise NotChecked(str(problem)) from None
-        return language_of(text, given, self.languages)
+        return reading_of(self.model, text, given)
 
 
-def prediction(probabilities: Vectors, language: str, detected: bool) -> Prediction:
+def prediction(probabilities: Vectors, reading: TextReading) -> Prediction:
     """From the three probabilities of one text."""
     shares = {label: float(share) for label, share in zip(LABELS, probabilities, strict=True)}
-    return Prediction(max(LABELS, key=lambda label: shares[label]), shares, language, detected)
+    return Prediction(
+        max(LABELS, key=lambda label: shares[label]), shares, reading.language, reading.detected, reading.unknown
+    )

@@ -1,46 +1,25 @@
-"""Which language of the model a text is in. A text in another one is not judged: the answer would be made up."""
-
-from collections.abc import Sequence
+"""Which language of the model a text is in. A text that it cannot read is not judged: the answer would be made up."""
 
 from groundling.checking.problem import NotChecked
-from groundling.corpus.formats.checks import BadRow, language_code, short
-from groundling.errors import did_you_mean
-from groundling.report.languages import language_name
-from groundling.text.language_detection import UNTOLD, base_language, detect_language, foreign_language, has_letters
+from groundling.corpus.formats.checks import BadRow
+from groundling.errors import UserError
+from groundling.model import Model
+from groundling.model.reading import TextReading
+from groundling.report.text_reading import notice
+from groundling.text.language_detection import has_letters, language_of_model
 
 
-def language_of(text: str, given: str | None, languages: Sequence[str]) -> tuple[str, bool]:
-    """The language, and whether it was detected; `languages` are the model's, none where they are not known.
-
-    Raises NotChecked for a language that the model was not trained on.
-    """
-    if given is not None and given.strip():
-        return _named(given, languages), False
-    foreign = foreign_language(text, languages)
-    if foreign:
-        seems = "is in another script" if foreign == UNTOLD else f"looks like {language_name(foreign)}"
-        raise NotChecked(f"the text {seems}, and the model {_knows(languages)}")
-    found = detect_language(text, languages) if has_letters(text) else ""
-    if not found:
-        raise NotChecked("nothing in the text tells its language; name the language")
-    return found, True
-
-
-def _named(given: str, languages: Sequence[str]) -> str:
-    """A code that somebody wrote. The model's "de" serves a "de-AT", and its only "pt-BR" a "pt"."""
+def reading_of(model: Model, text: str, given: str | None) -> TextReading:
+    """How the model reads a text. Raises NotChecked for a language, or for words, that it does not know."""
+    code = None
     try:
-        code = language_code(given)
-    except BadRow as problem:
+        if given is not None and given.strip():
+            code = language_of_model(given, model.languages)
+        reading = model.read(text, code)
+    except (BadRow, UserError) as problem:
         raise NotChecked(str(problem)) from None
-    if not languages or code in languages:
-        return code
-    relatives = [known for known in languages if base_language(known) == base_language(code)]
-    if len(relatives) != 1:
-        hint = did_you_mean(code, languages) if not relatives and len(languages) > 20 else ""
-        raise NotChecked(f'language "{short(code)}" is unknown to the model, which {_knows(languages)}{hint}')
-    return relatives[0]
-
-
-def _knows(languages: Sequence[str]) -> str:
-    few = languages if len(languages) <= 20 else [*languages[:20], "…"]
-    return f"was trained on {', '.join(few)}"
+    if reading.guess:
+        raise NotChecked(notice(reading, "the text", "what it says would be a guess"))
+    if not reading.language or (reading.detected and not has_letters(text)):
+        raise NotChecked("nothing in the text tells its language; name the language")
+    return reading

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from groundling.cli.output import AsJson, Device, print_json, print_words
+from groundling.cli.output import AsJson, Device, print_json, print_words, warn
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from groundling.model.reading import TextReading
     from groundling.search.index import Found, FoundPicture, Index
 
 MOST_PREVIEWS = 30  # pictures drawn in a terminal that nobody has asked to draw them
@@ -69,6 +72,7 @@ def search(
 ) -> None:
     """Find pictures by words or by a picture, or captions for a picture. The score is a cosine, at most 1."""
     from groundling.errors import UserError
+    from groundling.report.text_reading import notice
     from groundling.search import Index
     from groundling.search.query import Query
 
@@ -84,6 +88,10 @@ def search(
         raise UserError(f"{index}: an index of captions has no folders, dates or pictures to show")
     words = [*([] if query is None else [query]), *(plus or ())]
     asked = Query(words, list(minus or ()), None if like is None else str(like), list(language or ()))
+    readings = [opened.understand(text, code) for text in [*words, *asked.without] for code in asked.languages or [None]]
+    for said in dict.fromkeys(notice(reading) for reading in readings):
+        if said:
+            warn(said)
     found = opened.find(
         asked,
         k,
@@ -98,7 +106,7 @@ def search(
         code = opened.language_of(query, language[0] if language else None) if query else ""
         _open(opened, query if query and len(words) == 1 and not minus and not like else repr(asked), code, found)
     if as_json:
-        return print_json([_facts(opened, one, group) for one in found])
+        return print_json([{**_facts(opened, one, group), **_read_as(readings)} for one in found])
     if not found:
         typer.echo("nothing found there", err=True)
         return
@@ -118,6 +126,14 @@ def _facts(index: "Index", one: "Found", group: bool) -> dict[str, Any]:
         if group:
             facts["duplicates"] = [{"path": path, "file": str(index.root / path)} for path in duplicates]
     return facts
+
+
+def _read_as(readings: "Sequence[TextReading]") -> dict[str, Any]:
+    """How the model reads the words, told with every result: their language, and whether the results are a guess."""
+    if not readings:
+        return {}
+    first = readings[0]
+    return {"query_language": first.foreign or first.language, "guess": any(reading.guess for reading in readings)}
 
 
 def _pictures(found: "list[Found]") -> "list[FoundPicture]":

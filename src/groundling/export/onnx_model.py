@@ -142,6 +142,16 @@ class OnnxModel(FeatureModel):
         """Read the graphs that look at pictures, before several threads ask for them."""
         _ = self._backbone, self._picture
 
+    @property
+    def segmentation(self) -> str:
+        return self.readers[0].tokeniser.settings.segmentation
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str] | None:
+        listed = [reader.tokeniser.all_words() for reader in self.readers]
+        known = [words for words in listed if words is not None]
+        return frozenset().union(*known) if len(known) == len(listed) else None
+
     def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors:
         vectors = np.zeros((len(texts), self.manifest.dimensions), dtype=np.float32)
         if not texts:

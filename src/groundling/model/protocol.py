@@ -7,7 +7,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,9 @@ import numpy.typing as npt
 from groundling.decoding.structure import PictureError
 from groundling.errors import UserError
 from groundling.model.pictures import Picture, as_list, named_bytes
-from groundling.text.language_detection import detect_language
+from groundling.model.reading import TextReading
+from groundling.text.language_detection import checked_language, detect_language, foreign_language
+from groundling.text.segmentation import words
 
 Vectors = npt.NDArray[np.float32]
 Owners = npt.NDArray[np.int64]
@@ -131,6 +133,30 @@ class Model(ABC):
         if len(codes) != len(texts):
             raise ValueError(f"{len(texts)} texts but {len(codes)} languages")
         return self._encode_text(texts, codes, batch_size)
+
+    @property
+    def segmentation(self) -> str:
+        """How it cuts texts into words (see `text.segmentation`)."""
+        return "script"
+
+    @property
+    def vocabulary(self) -> frozenset[str] | None:
+        """All words that it knows; None where it has no list of them, as of pieces of words that make up any word."""
+        return None
+
+    def read(self, text: str, language: str | None = None) -> TextReading:
+        """How it would read a text: in which language, given or detected, and which of the words it knows.
+
+        A language that the model does not read is an error where it is given, and told where it is detected.
+        """
+        given = checked_language(language, self.languages) if language else ""
+        code = given or detect_language(text, self.languages)
+        listed = self.vocabulary
+        found = () if listed is None else tuple(words(text, code, self.segmentation))
+        unknown = tuple(word for word in found if listed is not None and word not in listed)
+        reading = TextReading(code, not given, "", self.languages, found, unknown)
+        foreign = "" if given else foreign_language(text, self.languages, reading.known)
+        return replace(reading, foreign=foreign)
 
     @abstractmethod
     def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors: ...

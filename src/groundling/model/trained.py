@@ -148,6 +148,14 @@ class TrainedModel(FeatureModel):
 
     # Texts
 
+    @property
+    def segmentation(self) -> str:
+        return self.tokeniser.settings.segmentation
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str] | None:
+        return self.tokeniser.all_words()
+
     def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors:
         if not texts:
             return self.encode_features(np.zeros((0, self.features), dtype=np.float32))

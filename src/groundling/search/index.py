@@ -20,6 +20,7 @@ from groundling.decoding.structure import PictureError
 from groundling.decoding.workers import shared
 from groundling.errors import UserError
 from groundling.model import Model, Vectors, load
+from groundling.model.reading import TextReading
 from groundling.search import manifest as manifests
 from groundling.search import walk
 from groundling.search.choice import Choice
@@ -29,7 +30,6 @@ from groundling.search.manifest import Manifest
 from groundling.search.query import Query
 from groundling.search.searchable import searchable
 from groundling.search.store import Store, allow_store, open_store
-from groundling.text.language_detection import checked_language, detect_language
 
 LONGEST_QUERY = 10_000  # characters
 TRIES, PAUSE = 100, 0.01  # to read an index while it is brought up to date, and seconds between them
@@ -143,11 +143,16 @@ class Index:
         return self.manifest.kind == "pictures" and bool(facts.pictures) and model.picture_fingerprint == facts.pictures
 
     def language_of(self, text: str, language: str | None = None) -> str:
-        """The language of a query: as given, or guessed among those of the model; "" for a model that does not ask."""
-        if language:
-            return checked_language(language)
-        known = self.manifest.model.languages
-        return detect_language(text, known) if self.manifest.model.kind == "run" else ""
+        """The language of a query, as the model reads it."""
+        return self.understand(text, language).language
+
+    def understand(self, text: str, language: str | None = None) -> TextReading:
+        """How the model reads a query: its language, given or detected, and the words that it does not know."""
+        if not text.strip():
+            raise UserError("the query is empty; say what to look for")
+        if len(text) > LONGEST_QUERY:
+            raise UserError(f"the query has {len(text):,} characters, more than {LONGEST_QUERY:,}")
+        return self.model.read(text, language)
 
     def search(
         self,
@@ -212,10 +217,6 @@ class Index:
 
     def encode(self, text: str, language: str | None = None) -> Vectors:
         """The vector of a query."""
-        if not text.strip():
-            raise UserError("the query is empty; say what to look for")
-        if len(text) > LONGEST_QUERY:
-            raise UserError(f"the query has {len(text):,} characters, more than {LONGEST_QUERY:,}")
         code = self.language_of(text, language)
         return np.asarray(self.model.encode_text([text], [code])[0], dtype=np.float32)
 

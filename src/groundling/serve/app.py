@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 import groundling
 from groundling.model import Vectors
+from groundling.report.text_reading import notice
 from groundling.search.choice import Choice
 from groundling.serve import metrics as watching
 from groundling.serve import problems, shapes
@@ -131,8 +132,16 @@ def _questions(app: FastAPI, service: Service) -> None:
         choice = Choice.of(folder, since, until)
         words = await service.words(q, language)
         hits = [] if words.vector is None else await service.find(words.vector, k, choice)
-        about = shapes.query_language(words.language, q, words.detected)
-        return shapes.Searched(query=q, language=about, results=pictures(hits))
+        reading = words.reading
+        about = shapes.query_language(reading.foreign or reading.language, q, reading.detected)
+        return shapes.Searched(
+            query=q,
+            language=about,
+            guess=reading.guess,
+            unknown_words=list(reading.unknown),
+            notice=notice(reading),
+            results=pictures(hits),
+        )
 
     @app.get("/similar")
     async def similar(id: Id, k: K = 24) -> shapes.Found:

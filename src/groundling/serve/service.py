@@ -23,6 +23,7 @@ from groundling.decoding.thumbnail import Thumbnail
 from groundling.decoding.workers import Decoded, DecodeLimits, LargePicture, Work, Workers
 from groundling.errors import UserError
 from groundling.model.protocol import Vectors
+from groundling.model.reading import TextReading
 from groundling.search import Index
 from groundling.search.choice import Choice
 from groundling.search.faiss_store import faiss_module
@@ -33,7 +34,7 @@ from groundling.serve.pictures import UNKNOWN, Pictures, Shown, media_type
 from groundling.serve.problems import Problem, busy
 from groundling.serve.turns import Turns
 from groundling.serve.uploads import Uploads
-from groundling.text.language_detection import checked_language, detect_language
+from groundling.text.language_detection import checked_language
 
 Result = TypeVar("Result")
 Hits = list[tuple[int, float]]  # row and score, the best first
@@ -44,10 +45,9 @@ MANY = 2**24  # numbers in an index that one core reads in some milliseconds
 
 @dataclass(frozen=True)
 class Words:
-    """A query, understood: its language, whether that was guessed, and its vector (None for an empty one)."""
+    """A query, understood: how the model reads it, and its vector (None for an empty one)."""
 
-    language: str
-    detected: bool
+    reading: TextReading
     vector: Vectors | None
 
 
@@ -125,9 +125,9 @@ class Service:
 
     async def words(self, text: str, language: str | None) -> Words:
         """A query and its vector."""
-        key = (text, checked_language(language) if language else "")
+        key = (text, checked_language(language, self.model.languages) if language else "")
         if not text.strip():
-            return Words(key[1], not key[1], None)
+            return Words(TextReading(key[1], not key[1]), None)
         kept = self._queries.get(key)
         if kept is None:
             kept = await self._ask(self._words, key)
@@ -183,14 +183,14 @@ class Service:
         """Whether a sentence is true of a picture, given by its bytes; 422 where the language is not the model's."""
         checker = self.can_check()
         try:
-            code, detected = checker.language(text, language)
+            reading = checker.read(text, language)
         except NotChecked as problem:
             raise Problem(422, str(problem)) from None
         decoded = await self.decode_sent(picture, checker.model.preparation, who)
 
         def judge() -> Prediction:
             features = checker.model.features_of([decoded.array])
-            return prediction(checker.model.judge_features([text], features, [code])[0], code, detected)
+            return prediction(checker.model.judge_features([text], features, [reading.language])[0], reading)
 
         return await self._in(self._judging, judge)
 
@@ -230,12 +230,11 @@ class Service:
 
     def understand(self, some: list[tuple[str, str]]) -> list[Words]:
         """Queries, each with its language or ""; one call of the model for all."""
-        known = self.index.manifest.model.languages  # a pretrained model does not say; the guess is then only shown
-        codes = [given or detect_language(text, known) for text, given in some]
-        vectors = self.model.encode_text([text for text, _ in some], codes)
+        readings = [self.model.read(text, given) for text, given in some]
+        vectors = self.model.encode_text([text for text, _ in some], [reading.language for reading in readings])
         return [
-            Words(code, not given, np.array(vector, dtype=np.float32))  # a copy: it is kept, its batch is not
-            for (_, given), code, vector in zip(some, codes, vectors, strict=True)
+            Words(reading, np.array(vector, dtype=np.float32))  # a copy: it is kept, its batch is not
+            for reading, vector in zip(readings, vectors, strict=True)
         ]
 
     def _look(self, prepared: list[Any]) -> list[Vectors]:

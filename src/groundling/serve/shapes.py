@@ -44,8 +44,17 @@ class Found(BaseModel):
 
 
 class Searched(Found):
+    """What was found, and how the model reads the query.
+
+    `language` is what the query seems to be in, which may be none that the model reads; then, or where it knows too few
+    of the words, the results are a `guess`.
+    """
+
     query: str
     language: QueryLanguage
+    guess: bool = Field(description="the model does not read the language, or knows fewer than half of the words")
+    unknown_words: list[str] = Field(description="words of the query that the model does not know")
+    notice: str = Field(description="a sentence about both, for whoever asked; empty where there is nothing to say")
 
 
 class FoundCaption(BaseModel):

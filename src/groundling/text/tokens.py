@@ -120,6 +120,13 @@ class Tokeniser(ABC):
         listed = self.listed_words()
         return None if listed is None else {letter for known in listed.values() for word in known for letter in word}
 
+    def all_words(self) -> frozenset[str] | None:
+        """All words that it knows, those of all `readers`; None where one of these may know more than it lists."""
+        listed = [None if reader.pretrained else reader.listed_words() for reader in self.readers()]
+        if any(words is None for words in listed):
+            return None
+        return frozenset(word for words in listed if words is not None for known in words.values() for word in known)
+
     def __deepcopy__(self, memo: object) -> Self:
         """A tokeniser never changes, so that copies of an encoder share it."""
         return self

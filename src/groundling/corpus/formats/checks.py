@@ -11,6 +11,14 @@ from groundling.errors import did_you_mean
 LONGEST_TEXT = 10_000  # characters; a caption is a sentence or two, more is a table read with the wrong columns
 _OTHER_SPLIT_NAMES = {"val": "dev", "valid": "dev", "validation": "dev"}
 _LANGUAGE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE | re.ASCII)
+# All of ISO 639-1. Longer codes, of which there are thousands, are taken as they are.
+_TWO_LETTERS = (
+    " aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el "
+    "en eo es et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja "
+    "jv ka kg ki kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd "
+    "ne ng nl nn no nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg sh si sk sl sm sn so sq sr ss "
+    "st su sv sw ta te tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu "
+)
 
 
 class BadRow(Exception):
@@ -51,6 +59,8 @@ def language_code(code: str) -> str:
     if not _LANGUAGE.fullmatch(code):
         raise BadRow(f'language "{short(code)}" is not a code such as "en", "zh" or "pt-BR"')
     language, *rest = code.split("-")
+    if len(language) == 2 and f" {language.lower()} " not in _TWO_LETTERS:
+        raise BadRow(f'language "{short(code)}" is none: no language has the code "{language.lower()}" (ISO 639)')
     usual = {2: str.upper, 4: str.title}  # a country, a script
     return "-".join([language.lower(), *(usual.get(len(part), str.lower)(part) for part in rest)])
 
