@@ -14,8 +14,8 @@ def notice(reading: TextReading, what: str = "the query", consequence: str = "th
     """
     if reading.foreign:
         seems = "is in another script" if reading.foreign == UNTOLD else f"looks like {language_name(reading.foreign)}"
-        more = len(reading.languages) - SHOWN
-        ours = listed_languages(reading.languages[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+        left = len(reading.languages) - SHOWN
+        ours = listed_languages(reading.languages[:SHOWN]) + (f" and {left} more" if left > 0 else "")
         return f"{what} {seems}, and the model reads {ours}: {consequence}"
     if not reading.unknown:
         return ""
