@@ -47,7 +47,7 @@ def test_a_query_that_the_model_cannot_read_is_a_guess(
     assert foreign["guess"]
     assert "looks like Russian (ru), and the model reads" in foreign["notice"]
     assert len(foreign["results"]) == len(plain["results"])
-    problem(client.get("/search", params={"q": "rouge", "language": "fr"}), 422, '"fr" is unknown to the model')
+    problem(client.get("/search", params={"q": "rouge", "language": "fr"}), 404, '"fr" is unknown to the model')
 
 
 def test_the_language_is_told_with_its_direction(client: TestClient) -> None:

@@ -17,6 +17,7 @@ from cachetools import LRUCache
 
 from groundling.checking.checker import Checker, Prediction, prediction
 from groundling.checking.problem import NotChecked
+from groundling.corpus.formats.checks import BadRow
 from groundling.decoding.opening import COLLECTION
 from groundling.decoding.structure import PictureError, TooManyPixels
 from groundling.decoding.thumbnail import Thumbnail
@@ -34,7 +35,7 @@ from groundling.serve.pictures import UNKNOWN, Pictures, Shown, media_type
 from groundling.serve.problems import Problem, busy
 from groundling.serve.turns import Turns
 from groundling.serve.uploads import Uploads
-from groundling.text.language_detection import checked_language
+from groundling.text.language_detection import language_of_model
 
 Result = TypeVar("Result")
 Hits = list[tuple[int, float]]  # row and score, the best first
@@ -125,7 +126,10 @@ class Service:
 
     async def words(self, text: str, language: str | None) -> Words:
         """A query and its vector."""
-        key = (text, checked_language(language, self.model.languages) if language else "")
+        try:
+            key = (text, language_of_model(language, self.model.languages) if language else "")
+        except BadRow as problem:
+            raise Problem(404, str(problem)) from None
         if not text.strip():
             return Words(TextReading(key[1], not key[1]), None)
         kept = self._queries.get(key)
