@@ -88,9 +88,8 @@ def search(
         raise UserError(f"{index}: an index of captions has no folders, dates or pictures to show")
     words = [*([] if query is None else [query]), *(plus or ())]
     asked = Query(words, list(minus or ()), None if like is None else str(like), list(language or ()))
-    readings = [
-        opened.understand(text, code) for text in [*words, *asked.without] for code in asked.languages or [None]
-    ]
+    codes: list[str | None] = [*asked.languages] or [None]
+    readings = [opened.understand(text, code) for text in [*words, *asked.without] for code in codes]
     for said in dict.fromkeys(notice(reading) for reading in readings):
         if said:
             warn(said)
