@@ -24,6 +24,7 @@ from groundling.files import write_text
 from groundling.report.run_report import write_report
 from groundling.run import Run
 from groundling.settings import Recipe
+from groundling.training import processes
 from groundling.training.defaults import resolve
 from groundling.training.loop import train as run_training
 from groundling.training.starts import train_start, train_teachers
@@ -90,14 +91,17 @@ def train_recipe(
 ) -> Run:
     """A recipe from its files to a finished run. `warn` is told the pictures that cannot be read and are left out."""
     systems.of(recipe)  # a wrong setting or device is told before minutes of features, not after
-    pick_device(device)
-    dataset = Dataset.load(recipe.corpus, recipe.features, data, training=True)
-    (warn or _warn)(dataset.skipped)
-    if dataset.text_only is not None:
-        tell([str(dataset.text_only)])
-    start = train_start(recipe, folder, data, device)
-    teachers = train_teachers(recipe, folder, data, device)
-    return run_training(recipe, dataset, folder, resume=resume, device=device, start=start, teachers=teachers)
+    with processes.joined(device) as place:
+        pick_device(place)
+        with processes.first_before_others():
+            dataset = Dataset.load(recipe.corpus, recipe.features, data, training=True)
+        if processes.first():
+            (warn or _warn)(dataset.skipped)
+            if dataset.text_only is not None:
+                tell([str(dataset.text_only)])
+        start = train_start(recipe, folder, data, place)
+        teachers = train_teachers(recipe, folder, data, place)
+        return run_training(recipe, dataset, folder, resume=resume, device=place, start=start, teachers=teachers)
 
 
 def tell(sentences: Iterable[str]) -> None:

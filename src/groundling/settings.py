@@ -183,6 +183,11 @@ class TrainingSettings(Settings):
         "when it first rises",
     )
     precision: Literal["auto", "bf16", "float32"] = Field("auto", description="auto: bf16 where the device has it")
+    encode_at_once: PositiveInt | None = Field(
+        None,
+        description="captions, or pictures, of a batch that are encoded together; each such part is encoded again for "
+        "its gradient, so that memory does not grow with batch_size; none: the whole batch",
+    )
     seed: int = Field(0, ge=0)
 
 

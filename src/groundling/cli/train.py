@@ -1,5 +1,7 @@
 """groundling train"""
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +25,9 @@ def train(
     ] = None,
     data: Data = None,
     device: Device = "auto",
+    processes: Annotated[
+        int, typer.Option(min=1, max=64, help="Train in so many processes of this machine (several GPUs; or cores).")
+    ] = 1,
     as_json: AsJson = False,
 ) -> None:
     """Train a model; evaluate it with `groundling evaluate RUN` afterwards.
@@ -32,12 +37,22 @@ def train(
 
     Examples: `groundling train --corpus my-corpus --out runs/mine`, `groundling train emoji/demo`,
     `groundling train --corpus my-corpus --system lessons`, `groundling train --resume runs/mine`.
+
+    On several machines: `torchrun --nnodes 2 … -m groundling train …`; see `docs/guides/several-gpus.md`.
     """
+    if processes > 1:
+        from groundling.training.launch import launch
+
+        raise typer.Exit(launch(processes, without_option(sys.argv[1:], "--processes")))
+    from groundling import progress
     from groundling.api import tell, train_recipe
     from groundling.cli.recipes import resolve_or_choose
     from groundling.errors import UserError
     from groundling.run import Run
+    from groundling.training.processes import first
 
+    if not first():
+        progress.show(False)
     if resume is not None:
         if recipe or corpus or system or assign or out:
             raise UserError("--resume takes the run's own recipe; leave the other settings out")
@@ -46,9 +61,12 @@ def train(
         chosen, folder = Run(resume).recipe(), resume
     else:
         chosen, reasons = resolve_or_choose(recipe, corpus, system, assign or [], data, device)
-        tell(reasons)
+        if first():
+            tell(reasons)
         folder = out or Path("runs") / chosen.name
     run = train_recipe(chosen, folder, data, device, resume=resume is not None, warn=warn_of_skipped)
+    if not first():
+        return
     facts = run.facts()
     if as_json:
         return print_json({"run": str(run.folder), **facts.to_json()})
@@ -57,3 +75,16 @@ def train(
         f"({facts.score}) at step {facts.best_step}, {facts.parameters:,} parameters"
     )
     print(f"Next: groundling evaluate {run.folder}")
+
+
+def without_option(arguments: Sequence[str], option: str) -> list[str]:
+    """A command line without an option and its value, however they are written."""
+    left, skip = [], False
+    for argument in arguments:
+        if skip:
+            skip = False
+        elif argument == option:
+            skip = True
+        elif not argument.startswith(f"{option}="):
+            left.append(argument)
+    return left

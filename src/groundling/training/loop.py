@@ -5,6 +5,7 @@ import time
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -19,10 +20,11 @@ from groundling.files import read_json, write_json
 from groundling.progress import bar
 from groundling.run import Run
 from groundling.settings import Recipe
-from groundling.training import checkpoint
+from groundling.training import checkpoint, processes
 from groundling.training.average import MovingAverage
 from groundling.training.calibrating import with_temperature
 from groundling.training.contexts import load_start, make_context
+from groundling.training.encoding_in_parts import encoded_in_parts
 from groundling.training.facts import facts
 from groundling.training.kept_features import keep_features
 from groundling.training.metrics import Metrics, NoMetrics
@@ -52,11 +54,16 @@ def train(
     are those that teach it.
     """
     run = Run(folder)
-    if _already_there(run, recipe, resume):
+
+    def there() -> bool:
+        return processes.told_by_first(lambda: _already_there(run, recipe, resume))
+
+    if there():
         return run
-    with run.writing():
-        if not _already_there(run, recipe, resume):  # another process may have been here meanwhile
-            _train(run, recipe, dataset, device, checkpoint_seconds, start, teachers)
+    with processes.place_of(run) as place:
+        if not there():  # another process may have been here meanwhile
+            _train(place, recipe, dataset, device, checkpoint_seconds, start, teachers)
+    processes.wait()  # until the first has written all of it
     return run
 
 
@@ -94,6 +101,8 @@ def _train(
             write_json(run.unknown_backbone_file, {"why": "the features came with the corpus"})
 
     at = fit(run, plan.stage, run.checkpoint_file, checkpoint_seconds, recipe.name, validate)
+    if not processes.first():
+        return
 
     if plan.dev_features is not None:
         keep_features(run, recipe, dataset)
@@ -125,6 +134,8 @@ def fit(
         at = checkpoint.load(file, module, optimiser, average)
         sampler.state = at.sampler
     step = fastest(EagerStep(stage, optimiser, pick_precision(settings.precision, where), average))
+    if not processes.first():
+        checkpoint_seconds = math.inf
 
     epoch = max(1, len(stage.data.lengths) // settings.batch_size)
     every = epoch if settings.validate_every == "epoch" else settings.validate_every
@@ -133,6 +144,8 @@ def fit(
     rate = 0.0
     module.train()
     with (
+        encoded_in_parts(module, settings.encode_at_once),
+        processes.shared(module),
         bar(f"Training {name or stage.name}", settings.maximum_steps, at.step) as progress,
         Metrics(run.folder, at.step) if validate else NoMetrics() as metrics,
     ):
@@ -154,7 +167,7 @@ def fit(
 
             if ending and validate is not None:
                 with nullcontext() if average is None else average.in_place():
-                    found = validate(cast(systems.Encoders, module))
+                    found = processes.told_by_first(partial(validate, cast(systems.Encoders, module)))
                     at.without_gain += 1
                     if found.score > at.best_score:
                         at.best_score, at.best_step, at.without_gain = found.score, at.step, 0

@@ -9,6 +9,7 @@ from groundling.batches import Batch, DeviceBatch
 from groundling.batches.stage import Stage
 from groundling.devices import autocast
 from groundling.settings import TrainingSettings
+from groundling.training import processes
 from groundling.training.average import MovingAverage
 
 Step = Callable[[Batch, int], Tensor]
@@ -39,6 +40,7 @@ class EagerStep:
             loss = self.stage.loss(self.stage.module, self.stage.data, placed)
         if loss.requires_grad:  # a batch may have nothing to learn from
             loss.backward()
+            processes.average_gradients(self.stage.module)
             if self.stage.settings.clip is not None:
                 torch.nn.utils.clip_grad_norm_(self.stage.module.parameters(), self.stage.settings.clip)
             self.optimiser.step()
@@ -133,4 +135,5 @@ def set_learning_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
 
 def fastest(eager: EagerStep) -> Step:
     """The same step in the fastest form that its device has."""
-    return GraphStep(eager) if eager.device.type == "cuda" and eager.stage.recordable else eager
+    recordable = eager.device.type == "cuda" and eager.stage.recordable and processes.count() == 1
+    return GraphStep(eager) if recordable else eager
