@@ -30,12 +30,15 @@ def test_the_demo_trains_evaluates_and_replaces_only_a_demo(tiny_demo: None, own
     facts = call("demo", "--json").json
     assert facts["run"] == "runs/demo"
     assert facts["pictures"] == 25
+    assert 0 < facts["mean"]["text_to_image"]["R@10"] < 100 and 0 < facts["seen"]["text_to_image"]["R@10"] <= 100
     assert (own_ground / facts["report"]).exists()
     first = (own_ground / "runs/demo/best.safetensors").read_bytes()
     said = call("demo", "--seed", 1)
     assert said.code == 0
-    assert "Text→image R@10, mean of 2 languages: " in said.out
-    assert "Report: runs/demo/report.html" in said.out
+    assert "Text→image R@10, mean of 2 languages (chance 40.0):" in said.out
+    assert "25 pictures that training has never seen" in said.out
+    assert "25 pictures that it was trained on" in said.out
+    assert "Report: runs/demo/report.html (" in said.out
     assert (own_ground / "runs/demo/best.safetensors").read_bytes() != first
     other_run = '{"name": "other", "corpus": {"name": "x"}}'
     for name, file, text in (("letters", "letter.txt", "dear"), ("other", "recipe.json", other_run)):

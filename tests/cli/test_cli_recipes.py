@@ -26,7 +26,7 @@ def test_lists_for_people_and_for_programs() -> None:
     for name in ("emoji/demo", "lessons-f8k7/languages", "bag"):
         assert name in call("recipes").out
     assert call("recipes", "emoji/demo", "--json").json["corpus"] == {"name": "emoji"}
-    assert "maximum_steps: 1200" in call("recipes", "emoji/demo").out
+    assert "maximum_steps: 1200" in call("recipes", "emoji/bag").out
     assert call("recipes", "bag", "--json").json["properties"]["buckets"]["default"] == 2**16
     assert "of the caption's mean vector" in call("recipes", "bag").out
 
@@ -45,9 +45,9 @@ def test_recipes_that_come_with_it_are_valid(name: str) -> None:
 
 
 def test_what_stands_on_the_command_line_changes_the_recipe() -> None:
-    recipe = recipes_command.resolve("emoji/demo", "mine", "vse", ["training.seed=4", "system.objective.margin=0.3"])
+    recipe = recipes_command.resolve("emoji/bag", "mine", "vse", ["training.seed=4", "system.objective.margin=0.3"])
     assert recipe.corpus.name == "mine"
     assert recipe.system == {"name": "vse", "objective": {"margin": 0.3}}
     assert recipe.training.seed == 4
-    assert recipe.training.batch_size == 1024  # of the demo
+    assert recipe.training.batch_size == 1024  # of the recipe
     assert recipe.features.size == 128

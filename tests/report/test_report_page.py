@@ -14,7 +14,7 @@ from groundling.evaluation.examples import Example, FoundCaptions, FoundPictures
 from groundling.evaluation.results import RetrievalScores
 from groundling.report import curves
 from groundling.report.picture_sheet import picture_blocks, thumbnail
-from groundling.report.run_report import RunReport
+from groundling.report.run_report import RunReport, Seen
 from made_results import retrieval, scores
 
 EVIL = '<script>alert("1")</script> | & </style></svg> \x00\ud800'
@@ -119,6 +119,25 @@ def test_the_headline_sets_recall_against_chance() -> None:
     assert "81.0 % chance 4.0 %" in page.text
     styles = [attrs["style"] for attrs in page.find("div") if "style" in attrs]
     assert styles == ["width:72.04%", "left:4.00%", "width:81.00%", "left:4.00%"]
+
+
+def test_unseen_and_seen_pictures_are_told_apart(sheet: list[Example], pictures: list[Path]) -> None:
+    hits = [ShownPicture(pictures[3], score=0.5, correct=True)]
+    seen = Seen(retrieval({"en": PART}, pictures=40), [FoundPictures("en", "a known one", 1, hits, pictures[3], "")])
+    report = RunReport(RESULT, sheet=sheet, seen=seen)
+    text = report.html()
+    page = Page(text)
+    assert "Tested on 250 pictures that training has never seen and 500 captions" in page.text
+    assert "the same of 40 pictures that it was trained on" in page.text
+    assert re.findall(r"<h2>(.*?)</h2>", text)[1:] == [
+        "Pictures that training has never seen",
+        "Pictures that it was trained on",
+    ]
+    unseen, known = text.split("<h2>Pictures that it was trained on</h2>")
+    assert "a known one" in known and "a known one" not in unseen
+    assert "قطة" in unseen and "قطة" not in known
+    assert "among 250 pictures" in unseen and "among 40 pictures" in known
+    assert "of 40 pictures that it was trained on" in report.markdown()
 
 
 @pytest.mark.parametrize("missing", ["metrics", "settings", "facts", "sheet"])

@@ -17,7 +17,7 @@ from groundling.report.entailment_figures import entailment_sections
 from groundling.report.entailment_tables import accuracy_table, calibration_table
 from groundling.report.escape import clean, escape_markdown
 from groundling.report.formatted_table import Column, Table
-from groundling.report.html import Details, Facts, Header, Meter, Page, Section
+from groundling.report.html import Details, Facts, Header, Meter, Note, Page, Section
 from groundling.report.languages import language_name
 from groundling.report.numbers import Value, duration, rounded
 from groundling.report.picture_sheet import picture_blocks
@@ -105,6 +105,22 @@ _VIEWS: dict[str, Callable[[Any], _View]] = {"retrieval": _RetrievalView, "entai
 
 
 @dataclass(frozen=True)
+class Seen:
+    """Pictures of the training, asked about as those of the test were: what a model knows of what it has seen."""
+
+    result: RetrievalResult
+    sheet: Sequence[Example] = ()
+
+    @staticmethod
+    def of(split: RankedSplit) -> "Seen":
+        return Seen(split.result, examples(split, queries=6, annotated=0))
+
+    @property
+    def recall(self) -> float:
+        return float(self.result.mean.text_to_image["R@10"])
+
+
+@dataclass(frozen=True)
 class RunReport:
     """What a report is about.
 
@@ -114,6 +130,7 @@ class RunReport:
         settings: the recipe.
         facts: run.json; nothing of a run that has not ended.
         sheet: examples to look at.
+        seen: the same of training pictures, where that was asked, to be told apart from what the test asks.
     """
 
     result: Result
@@ -121,6 +138,7 @@ class RunReport:
     settings: Data = field(default_factory=dict)
     facts: Data = field(default_factory=dict)
     sheet: Sequence[Example] = ()
+    seen: Seen | None = None
 
     @property
     def title(self) -> str:
@@ -136,24 +154,46 @@ class RunReport:
         result, languages = self.result, list(self.result.languages)
         among = f"{len(languages)} languages" if len(languages) > 1 else language_name(languages[0])
         split = ", ".join(part for part in (f"(split {result.split})", self.view.folds()) if part)
-        return f"Tested on {result.pictures:,} pictures and {self.view.counted()} in {among} {split}."
+        unseen = "" if self.seen is None else " that training has never seen"
+        return f"Tested on {result.pictures:,} pictures{unseen} and {self.view.counted()} in {among} {split}."
 
     def html(self) -> str:
         meters = [
             Meter(recall, chance, f"{QUESTIONS[direction]} ({DIRECTIONS[direction]} R@10)")
             for direction, recall, chance in self.view.headlines()
         ]
-        asked, described = picture_blocks(self.sheet)
+        if self.seen is not None:  # unseen and seen side by side; the other direction is in the table
+            chance = chance_scores(self.seen.result).text_to_image.get("R@10")
+            meters[1:] = [Meter(self.seen.recall, chance, f"the same of {self._seen_pictures}")]
         facts = Facts(_facts(self.facts), _command(self.facts))
         sections = [
             Section(self.view.heading, self.view.tables()[:1]),
             *self.view.sections(),
             Section("Learning curves", learning_curves(self.metrics)),
-            Section("Picture sheet", [*asked, *described]),
+            *self._sheets(),
             Section("Settings", [Details("All settings", _settings_table(self.settings))] if self.settings else []),
             Section("How it was made", [facts] if facts.rows or facts.command else []),
         ]
         return Page(Header("groundling report", self.title, self.scope, meters=meters), sections).html()
+
+    @property
+    def _seen_pictures(self) -> str:
+        return "" if self.seen is None else f"{self.seen.result.pictures:,} pictures that it was trained on"
+
+    def _sheets(self) -> list[Section]:
+        """Unseen pictures and those of the training are never in one sheet."""
+        asked, described = picture_blocks(self.sheet)
+        if self.seen is None:
+            return [Section("Picture sheet", [*asked, *described])]
+        known = picture_blocks(self.seen.sheet)[0]
+        drawn = "Drawn at random, not chosen; each is searched among {:,} pictures of its kind."
+        return [
+            Section(title, [Note(drawn.format(count)), *blocks] if blocks else [])
+            for title, count, blocks in (
+                ("Pictures that training has never seen", self.result.pictures, [*asked, *described]),
+                ("Pictures that it was trained on", self.seen.result.pictures, known),
+            )
+        ]
 
     def markdown(self) -> str:
         """The report without pictures and curves, to read in a terminal or to paste into a discussion."""
@@ -162,6 +202,8 @@ class RunReport:
         for direction, recall, chance in self.view.headlines():
             beside = "" if chance is None else f" (chance {rounded(chance)} %)"
             items.append(f"- {rounded(recall)} % {QUESTIONS[direction]}{beside}")
+        if self.seen is not None:
+            items.append(f"- {rounded(self.seen.recall)} % {QUESTIONS['text_to_image']}, of {self._seen_pictures}")
         parts.append("\n".join(items))
         parts += [f"## {self.view.heading}", *(table.markdown() for table in self.view.tables())]
         best = best_validation(self.metrics)
@@ -188,13 +230,14 @@ class RunReport:
         return folder / "report.html"
 
 
-def write_report(evaluation: Evaluation) -> Path:
-    """The report of a run that was evaluated, in its folder."""
+def write_report(evaluation: Evaluation, seen: RankedSplit | None = None) -> Path:
+    """The report of a run that was evaluated, in its folder; `seen` are pictures of its training (`evaluate_seen`)."""
     run, split = evaluation.run, evaluation.split
     facts = run.facts().to_json() if run.finished else {}
     settings = evaluation.model.recipe.model_dump(exclude_none=True)
     sheet = examples(split) if isinstance(split, RankedSplit) else []
-    return RunReport(split.result, read_metrics(run.metrics_file), settings, facts, sheet).write(run.folder)
+    known = None if seen is None else Seen.of(seen)
+    return RunReport(split.result, read_metrics(run.metrics_file), settings, facts, sheet, known).write(run.folder)
 
 
 def _in_words(value: Any) -> str:
