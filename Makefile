@@ -4,16 +4,20 @@ VENV   := .venv
 RUN    := $(VENV)/bin
 # constraints.txt pins torch to a CPU build's version; without it pip would fetch gigabytes of GPU libraries.
 INSTALL := $(RUN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable
+# All but torch comes first, from locks: a file whose SHA-256 is not there is refused. The editable install adds the rest.
+LOCKED := $(RUN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --requirement
 
-.PHONY: demo test lint docs format clean
+.PHONY: demo test lint docs format lock sbom audit clean
 .DEFAULT_GOAL := demo
 
-$(VENV)/installed: pyproject.toml constraints.txt
+$(VENV)/installed: pyproject.toml constraints.txt locks/demo.txt
 	$(PYTHON) -m venv $(VENV)
+	$(LOCKED) locks/demo.txt
 	$(INSTALL) '.[demo,search,serve]'
 	touch $@
 
-$(VENV)/tools: $(VENV)/installed
+$(VENV)/tools: $(VENV)/installed locks/tools.txt
+	$(LOCKED) locks/tools.txt
 	$(INSTALL) '.[demo,search,serve,milvus,hub,ctranslate2,onnx,words,use,cjk,raw,docs,dev]'
 	touch $@
 
@@ -35,6 +39,15 @@ docs: $(VENV)/tools  ## the documentation as a site in build/site; a broken link
 format: $(VENV)/tools
 	$(RUN)/ruff check --fix .
 	$(RUN)/ruff format .
+
+lock: $(VENV)/tools  ## the hashes of all that is installed, after a change of constraints.txt: make lock INDEX=https://HOST/simple
+	$(RUN)/python scripts/supply_chain/lock.py --index $(INDEX)
+
+sbom: $(VENV)/tools  ## what groundling is made of: build/sbom.cdx.json (CycloneDX) and build/licences.md
+	$(RUN)/python scripts/supply_chain/sbom.py --out build
+
+audit:  ## known vulnerabilities of what is pinned; needs pip-audit and the network
+	pip-audit --strict --disable-pip --no-deps --requirement constraints.txt
 
 clean:
 	rm -rf $(VENV) build runs .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 BESIDE = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "benchmarks/README.md": "results/speed.md",
     "LICENSE": "LICENSE.txt",
     "CITATION.cff": "CITATION.cff",
