@@ -3,7 +3,7 @@
     python scripts/supply_chain/lock.py --index URL     # write them anew, after a change of constraints.txt
     python scripts/supply_chain/lock.py                 # whether they fit constraints.txt; the answer is the exit code
 
-Run it in the environment that `make test` has made: which packages belong to the demo is read from what is installed.
+Run it in the environment that `make test` has made: what the packages of the demo need is read from what is installed.
 URL is any package index of the simple form ("…/simple"); it is not written down, since hashes are the same everywhere.
 """
 
@@ -11,6 +11,7 @@ import argparse
 import html
 import re
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
@@ -67,21 +68,23 @@ def problems() -> Iterator[str]:
         yield from (f"{path.name}: {name} has no hash" for name, found in hashes(path).items() if not found)
 
 
-def needed(name: str, extras: Iterable[str] = ()) -> set[str]:
-    """A package and all that it needs here, as the installed ones say."""
+def needed(extras: Iterable[str] = ()) -> set[str]:
+    """All that groundling needs with these extras: its own needs by pyproject.toml, those of others as installed."""
     from packaging.requirements import Requirement
 
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *(line for extra in extras for line in project["optional-dependencies"][extra])]
+    waiting = [(Requirement(line), "") for line in lines]
     found: set[tuple[str, str]] = set()
-    waiting = [(normal(name), extra) for extra in ("", *extras)]
     while waiting:
-        one = waiting.pop()
-        if one in found:
+        requirement, asked_for = waiting.pop()
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": asked_for}):
             continue
-        found.add(one)
-        for line in metadata.requires(one[0]) or []:
-            requirement = Requirement(line)
-            if requirement.marker is None or requirement.marker.evaluate({"extra": one[1]}):
-                waiting += [(normal(requirement.name), extra) for extra in ("", *requirement.extras)]
+        for extra in {"", *requirement.extras}:
+            one = (normal(requirement.name), extra)
+            if one not in found:
+                found.add(one)
+                waiting += [(Requirement(line), extra) for line in metadata.requires(requirement.name) or []]
     return {name for name, _ in found}
 
 
@@ -121,7 +124,7 @@ def main() -> None:
         wanted = {name: version for name, version in pinned().items() if name not in UNLOCKED}
         with ThreadPoolExecutor(8) as pool:
             found = dict(zip(wanted, pool.map(lambda one: files(index, *one), wanted.items()), strict=True))
-        demo = needed("groundling", EXTRAS) & wanted.keys()
+        demo = needed(EXTRAS) & wanted.keys()
         write(DEMO, f"What `make demo` installs ({', '.join(EXTRAS)})", demo, found)
         write(TOOLS, "What `make test`, `make lint` and `make docs` install beside that", wanted.keys() - demo, found)
     wrong = list(problems())

@@ -100,7 +100,7 @@ def test_whatever_pyproject_asks_for_is_pinned() -> None:
 
 def test_the_demo_needs_no_more_than_its_lock() -> None:
     """Otherwise pip would take the rest by version alone."""
-    missing = lock.needed("groundling", lock.EXTRAS) - lock.pinned(lock.DEMO).keys() - lock.UNLOCKED - {"groundling"}
+    missing = lock.needed(lock.EXTRAS) - lock.pinned(lock.DEMO).keys() - lock.UNLOCKED
     assert missing == set()
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     assert f"'.[{','.join(lock.EXTRAS)}]'" in makefile
