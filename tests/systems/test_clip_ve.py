@@ -19,6 +19,7 @@ from groundling.errors import UserError
 from groundling.evaluation.entailment import evaluate_entailment
 from groundling.files import read_json
 from groundling.model import Model
+from groundling.model.trained import TrainedModel
 from groundling.run import Run
 from groundling.settings import TextSettings
 from groundling.systems import Context, JudgingEncoders, Plan
@@ -151,6 +152,23 @@ def test_validation_switches_dropout_off_and_on_again(world: Dataset) -> None:
     assert first == again
     assert encoders.training
     assert encoders.head.dropout.training
+
+
+def test_training_accuracy_is_told_beside_that_of_validation(world: Dataset, tmp_path: Path) -> None:
+    recipe = judging_recipe({"maximum_steps": 20, "validate_every": 20})
+    run = train(recipe, world, tmp_path / "run", device="cpu")
+    (row,) = [row for row in read_metrics(run.metrics_file) if "validation" in row]
+    model = TrainedModel.load(run.folder, "cpu")
+    for key, split in (("accuracy", "dev"), ("training_accuracy", "train")):
+        part = world.judged().split(split)
+        texts, codes = part.corpus.texts, part.corpus.languages.tolist()
+        logits = model.entailment_logits(texts, part.features, codes, part.corpus.owners)
+        right = logits.argmax(axis=1) == part.corpus.classes()
+        drawn = np.sort(np.random.default_rng(0).permutation(len(right))[: 25 * 6 * 2])  # as many as dev has
+        chosen = right[drawn] if split == "train" else right
+        codes = np.array(codes)[drawn] if split == "train" else np.array(codes)
+        assert row[key] == pytest.approx(100 * np.mean([chosen[codes == code].mean() for code in ("en", "de")]))
+    assert row["training_accuracy"] != row["accuracy"]
 
 
 def test_the_best_and_not_the_last_weights_are_kept(world: Dataset, tmp_path: Path, monkeypatch: Any) -> None:

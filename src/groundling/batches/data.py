@@ -1,7 +1,7 @@
 """What training reads, as arrays: captions as tokens, pictures as features, both resident on the device."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,24 @@ class TrainingData:
         """[n, m] whether two captions match in truth: they are of one picture, or say the same word for word."""
         same_picture = self.device_owners[captions][:, None] == self.device_owners[others][None, :]
         return same_picture | (self.device_texts[captions][:, None] == self.device_texts[others][None, :])
+
+    def part(self, rows: npt.NDArray[np.int64]) -> "TrainingData":
+        """Some of the captions, with the pictures that they are of."""
+        pictures, owners = np.unique(self.owners[rows], return_inverse=True)
+        device = self.ids.device
+        wanted, seen = torch.from_numpy(rows).to(device), torch.from_numpy(pictures).to(device)
+        return replace(
+            self,
+            ids=self.ids[wanted],
+            device_lengths=self.device_lengths[wanted],
+            device_owners=torch.from_numpy(owners).to(device),
+            device_texts=self.device_texts[wanted],
+            features=self.features[seen],
+            lengths=self.lengths[rows],
+            owners=owners,
+            languages=self.languages[rows],
+            classes=None if self.classes is None else self.classes[wanted],
+        )
 
     @staticmethod
     def outline(corpus: Corpus) -> "TrainingData":

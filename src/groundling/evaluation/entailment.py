@@ -14,7 +14,7 @@ from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.entailment_scores import measure_entailment
 from groundling.evaluation.made_from import MadeFrom
-from groundling.evaluation.results import EntailmentResult, TextOnly, Uncalibrated
+from groundling.evaluation.results import EntailmentResult, Seen, TextOnly, Uncalibrated
 from groundling.evaluation.text_only import text_only
 from groundling.files import atomic_path
 from groundling.model.trained import TrainedModel
@@ -71,6 +71,7 @@ def evaluate_entailment(model: TrainedModel, dataset: Dataset, split: str = "tes
         split=split,
         pictures=len(np.unique(corpus.owners)),
         text_only=words_alone(dataset.corpus, split),
+        seen={} if split == "train" else seen_apart(dataset.judged().corpus, corpus, shares.argmax(axis=1) == classes),
         temperature=model.temperature,
         uncalibrated=plain,
         skipped=dataset.skipped,
@@ -122,6 +123,21 @@ def most_frequent(corpus: Corpus) -> int | None:
     train = corpus.split("train").statements
     counts = np.bincount(train.classes(), minlength=len(LABELS)) if train is not None and len(train) else None
     return None if counts is None else int(counts.argmax())
+
+
+def seen_apart(whole: Corpus, asked: Corpus, right: npt.NDArray[np.bool_]) -> dict[str, Seen]:
+    """By language how many of the asked statements training has word for word, and what is right of either kind."""
+    train = whole.split("train")
+    known = set(zip(train.languages.tolist(), train.texts, strict=True))
+    if not known:
+        return {}
+    met = np.array([pair in known for pair in zip(asked.languages.tolist(), asked.texts, strict=True)], dtype=bool)
+    found = {}
+    for code in asked.all_languages():
+        kinds = [(asked.languages == code) & kind for kind in (met, ~met)]
+        seen, new = ((int(rows.sum()), 100 * float(right[rows].mean()) if rows.any() else None) for rows in kinds)
+        found[code] = Seen(*seen, *new)
+    return found
 
 
 def words_alone(corpus: Corpus, split: str) -> dict[str, TextOnly]:

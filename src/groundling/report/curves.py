@@ -60,6 +60,11 @@ def learning_curves(metrics: Sequence[Mapping[str, Any]]) -> list[Block]:
         scores = [(step, float(value)) for step, value in _by_step(metrics, "validation")]
         chart = lines("Validation score by step", [Series("validation", scores)], "step", "validation score")
         figures.append(Figure(chart, f"Validation score; best {rounded(best[1])} at step {best[0]:,.0f}"))
+    learned = [(step, float(value)) for step, value in _by_step(metrics, "training_accuracy")]
+    if learned:  # of models that judge statements
+        new = [(step, float(value)) for step, value in _by_step(metrics, "accuracy")]
+        chart = lines("Accuracy by step", [Series("training", learned), Series("validation", new)], "step", "accuracy")
+        figures.append(Figure(chart, "Accuracy on training statements, without dropout, and of validation"))
     languages = _language_series(metrics)
     if 1 < len(languages) <= TOGETHER:
         chart = lines("Validation score by language", languages, "step", "validation score")

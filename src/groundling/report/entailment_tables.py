@@ -17,6 +17,8 @@ def accuracy_table(result: EntailmentResult) -> Table:
     columns += [Column("95% interval", text=True)]
     columns += [Column(metric.heading, "", "", metric.decimals) for metric in others]
     columns += [Column("majority", "without pictures"), Column("words only", "without pictures")]
+    if result.seen:
+        columns += [Column(name, "accuracy, in training") for name in ("share", "seen", "new")]
     rows: list[list[Value]] = [
         [
             language_name(code),
@@ -26,6 +28,7 @@ def accuracy_table(result: EntailmentResult) -> Table:
             *(part.values.get(metric.name) for metric in others),
             part.majority,
             result.text_only[code].words if code in result.text_only else None,
+            *_seen(result, code),
         ]
         for code, part in result.languages.items()
     ]
@@ -34,11 +37,23 @@ def accuracy_table(result: EntailmentResult) -> Table:
         mean, words = result.mean, [found.words for found in result.text_only.values()]
         alone = sum(words) / len(words) if len(words) == len(result.languages) else None
         numbers = [mean.get(metric.name) for metric in others]
-        foot.append(["mean", None, mean["accuracy"], "", *numbers, mean["majority"], alone])
+        empty: list[Value] = [None] * (3 if result.seen else 0)
+        foot.append(["mean", None, mean["accuracy"], "", *numbers, mean["majority"], alone, *empty])
     about = [METRICS["accuracy"].about, "Majority: always the label that is most frequent in training"]
     about += ["Words only: logistic regression on the words of the statement", *(metric.about for metric in others)]
+    if result.seen:
+        about.append("Share: of statements that training has word for word, of other pictures")
     title = f"Accuracy by language, {result.corpus} {result.split}"
     return Table(title, columns, rows, [f"{'. '.join(about)}."], foot)
+
+
+def _seen(result: EntailmentResult, code: str) -> list[Value]:
+    if not result.seen:
+        return []
+    found = result.seen.get(code)
+    if found is None:
+        return [None, None, None]
+    return [100 * found.seen / max(1, found.seen + found.new), found.seen_accuracy, found.new_accuracy]
 
 
 def confusion_table(result: EntailmentResult) -> Table:

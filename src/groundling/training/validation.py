@@ -1,7 +1,7 @@
 """The score that early stopping looks at: the six recalls on dev pictures, or how well dev statements are judged."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from groundling.evaluation.entailment_scores import measure_entailment
 from groundling.evaluation.metrics import METRICS, Metric, find
 from groundling.evaluation.ranks import ranks
 from groundling.evaluation.recalls import recalls
+from groundling.evaluation.results import EntailmentResult
 from groundling.evaluation.scores import SCORES
 from groundling.model.encoding import encode_captions, encode_pictures, judge, spell_words
 from groundling.systems import Context, Encoders, JudgingEncoders, Plan
@@ -50,7 +51,9 @@ def _entailment(plan: Plan, context: Context, precision: str) -> Validate:
     dev, settings = context.dev, context.recipe.training
     data = TrainingData.build(dev.corpus, dev.features, plan.tokeniser, context.device, dev.corpus.classes())
     metric = find_metric(settings.validation_metric, "accuracy", "judge statements")
-    return EntailmentValidation(data, precision, settings.validation_language, metric)
+    learned = plan.data  # as many of the statements that it is trained on, so that both are as quick and as certain
+    drawn = np.random.default_rng(0).permutation(len(learned.lengths))[: len(data.lengths)]
+    return EntailmentValidation(data, precision, settings.validation_language, metric, learned.part(np.sort(drawn)))
 
 
 def _retrieval(plan: Plan, context: Context, precision: str) -> Validate:
@@ -84,19 +87,19 @@ KINDS: dict[str, Callable[[Plan, Context, str], Validate]] = {
 
 @dataclass(frozen=True)
 class EntailmentValidation:
-    """The dev statements on the device. What stands in several languages or about several pictures is read once.
+    """The dev statements on the device.
 
     Attributes:
         score: "all" for all languages together, each counting the same, or the code of the one language that counts.
         metric: what is compared.
+        learned: statements that training is on, whose accuracy is told beside.
     """
 
     data: TrainingData
     precision: str
     score: str
     metric: Metric = METRICS["accuracy"]
-    first: torch.Tensor = field(init=False, repr=False)
-    rows: torch.Tensor = field(init=False, repr=False)
+    learned: TrainingData | None = None
 
     @property
     def name(self) -> str:
@@ -104,28 +107,34 @@ class EntailmentValidation:
 
     def __post_init__(self) -> None:
         check_score(self.score, self.data.codes)
-        _, first, rows = np.unique(self.data.ids.cpu().numpy(), axis=0, return_index=True, return_inverse=True)
-        object.__setattr__(self, "first", torch.from_numpy(first))
-        object.__setattr__(self, "rows", torch.from_numpy(rows.reshape(-1)))
 
     def __call__(self, encoders: Encoders) -> Validated:
-        data, classes, device = self.data, self.data.classes, self.data.features.device
-        assert isinstance(encoders, JudgingEncoders) and classes is not None  # noqa: S101 (by the system's task)
-        was_training = encoders.training
-        pictures = encode_pictures(encoders.picture, data.features, device, precision=self.precision)
-        words = None if data.spellings is None else spell_words(encoders.text, data.spellings, device, self.precision)
-        chosen = self.first.to(device)
-        ids, lengths = data.ids[chosen], data.device_lengths[chosen]
-        sentences = encode_captions(encoders.text, ids, lengths, device, self.precision, batch_size=1024, words=words)
-        logits = judge(encoders, sentences, self.rows, pictures, data.owners)
-        encoders.train(was_training)
-        codes = np.array(data.codes)[data.languages]
-        found = measure_entailment(classes.cpu().numpy(), logits.double().softmax(dim=1).cpu().numpy(), codes)
+        found = judged(self.data, encoders, self.precision)
         accuracies = {code: part.accuracy for code, part in found.languages.items()}
         counted = {code: self.metric.sign * part.value(self.metric.name) for code, part in found.languages.items()}
         score = sum(counted.values()) / len(counted) if self.score == "all" else counted[self.score]
         mean = found.mean
-        return Validated(score, accuracies, {"accuracy": mean["accuracy"], "validation_loss": mean["log_loss"]})
+        also = {"accuracy": mean["accuracy"], "validation_loss": mean["log_loss"]}
+        if self.learned is not None:
+            also["training_accuracy"] = judged(self.learned, encoders, self.precision).mean["accuracy"]
+        return Validated(score, accuracies, also)
+
+
+def judged(data: TrainingData, encoders: Encoders, precision: str) -> EntailmentResult:
+    """How well statements are judged. What stands in several languages or about several pictures is read once."""
+    classes, device = data.classes, data.features.device
+    assert isinstance(encoders, JudgingEncoders) and classes is not None  # noqa: S101 (by the system's task)
+    was_training = encoders.training
+    _, first, rows = np.unique(data.ids.cpu().numpy(), axis=0, return_index=True, return_inverse=True)
+    chosen = torch.from_numpy(first).to(device)
+    pictures = encode_pictures(encoders.picture, data.features, device, precision=precision)
+    words = None if data.spellings is None else spell_words(encoders.text, data.spellings, device, precision)
+    ids, lengths = data.ids[chosen], data.device_lengths[chosen]
+    sentences = encode_captions(encoders.text, ids, lengths, device, precision, batch_size=1024, words=words)
+    logits = judge(encoders, sentences, torch.from_numpy(rows.reshape(-1)), pictures, data.owners)
+    encoders.train(was_training)
+    codes = np.array(data.codes)[data.languages]
+    return measure_entailment(classes.cpu().numpy(), logits.double().softmax(dim=1).cpu().numpy(), codes)
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from groundling.evaluation.results.entailment import (
     Calibration,
     EntailmentResult,
     EntailmentScores,
+    Seen,
     TextOnly,
     Uncalibrated,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "Result",
     "RetrievalResult",
     "RetrievalScores",
+    "Seen",
     "TextOnly",
     "TranslatedResult",
     "Uncalibrated",

@@ -119,6 +119,20 @@ class TextOnly:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """Statements that training has word for word, about other pictures, and those that it has not; in percent.
+
+    A statement that is met again can be judged by what it was true of most often; what a model has learned to read
+    shows where it is new. None where there are no such statements.
+    """
+
+    seen: int
+    seen_accuracy: float | None
+    new: int
+    new_accuracy: float | None
+
+
+@dataclass(frozen=True)
 class Uncalibrated:
     """The calibration that a model would have without its temperature."""
 
@@ -144,6 +158,8 @@ class EntailmentResult(ByLanguage):
 
     Attributes:
         text_only: by language what is right without pictures.
+        seen: by language the accuracy on statements that training has word for word, and on the others; nothing where
+            the corpus has no training statements.
         temperature: what the model's logits were divided by.
         uncalibrated: what it changes; None where there is none.
     """
@@ -156,6 +172,7 @@ class EntailmentResult(ByLanguage):
     text_only: dict[str, TextOnly] = field(default_factory=dict)
     temperature: float = 1.0
     uncalibrated: Uncalibrated | None = None
+    seen: dict[str, Seen] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
     task: ClassVar[str] = "entailment"
     headline: ClassVar[str] = "accuracy"
@@ -186,6 +203,7 @@ class EntailmentResult(ByLanguage):
             "languages": {code: part.to_json() for code, part in self.languages.items()},
             "mean": self.mean,
             "text_only": {code: asdict(found) for code, found in self.text_only.items()},
+            **({"seen": {code: asdict(found) for code, found in self.seen.items()}} if self.seen else {}),
             "temperature": self.temperature,
             **({"uncalibrated": self.uncalibrated.to_json()} if self.uncalibrated else {}),
             **({"skipped": list(self.skipped)} if self.skipped else {}),
@@ -201,6 +219,7 @@ class EntailmentResult(ByLanguage):
             {code: EntailmentScores.from_json(part) for code, part in data["languages"].items()},
             **{key: data[key] for key in ("corpus", "split", "pictures", "temperature") if key in data},
             text_only={code: TextOnly(**found) for code, found in data.get("text_only", {}).items()},
+            seen={code: Seen(**found) for code, found in data.get("seen", {}).items()},
             uncalibrated=Uncalibrated.from_json(data["uncalibrated"]) if "uncalibrated" in data else None,
             skipped=tuple(data.get("skipped", ())),
         )
