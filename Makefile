@@ -7,7 +7,7 @@ INSTALL := $(RUN)/pip install --quiet --disable-pip-version-check --constraint c
 # All but torch comes first, from locks: a file whose SHA-256 is not there is refused. The editable install adds the rest.
 LOCKED := $(RUN)/pip install --quiet --disable-pip-version-check --require-hashes --no-deps --requirement
 
-.PHONY: demo test lint docs format lock sbom audit clean
+.PHONY: demo test lint docs deploy-lint format lock sbom audit clean
 .DEFAULT_GOAL := demo
 
 $(VENV)/installed: pyproject.toml constraints.txt locks/demo.txt
@@ -35,6 +35,14 @@ lint: $(VENV)/tools  ## style, types, and the direction of imports
 
 docs: $(VENV)/tools  ## the documentation as a site in build/site; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --strict
+
+deploy-lint:  ## what lies in deploy/, each by the linter of its kind; a folder of its own for them, no part of `make lint`
+	$(PYTHON) -m venv build/deploy-lint
+	build/deploy-lint/bin/pip install --quiet --disable-pip-version-check --requirement deploy/lint-requirements.txt
+	build/deploy-lint/bin/hadolint deploy/*.Dockerfile
+	build/deploy-lint/bin/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
+	build/deploy-lint/bin/kubernetes-validate --strict deploy/kubernetes/*.yaml
+	build/deploy-lint/bin/shellcheck deploy/slurm/*.sbatch
 
 format: $(VENV)/tools
 	$(RUN)/ruff check --fix .

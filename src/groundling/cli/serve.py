@@ -13,17 +13,30 @@ DEMO = Path("runs/demo")  # where `groundling demo` leaves its run
 def serve(
     index: Annotated[
         Path | None,
-        typer.Argument(help="An index of pictures; when left out, the emoji of `groundling demo` in runs/demo."),
+        typer.Argument(
+            envvar="GROUNDLING_INDEX",
+            help="An index of pictures; when left out, the emoji of `groundling demo` in runs/demo.",
+        ),
     ] = None,
     captions: Annotated[
-        Path | None, typer.Option(help="An index of captions of the same model, to describe pictures with.")
+        Path | None,
+        typer.Option(
+            envvar="GROUNDLING_CAPTIONS", help="An index of captions of the same model, to describe pictures with."
+        ),
     ] = None,
     check: Annotated[
         Path | None,
-        typer.Option(help="A run that judges whether a sentence is true of a picture, or its export, for /check."),
+        typer.Option(
+            envvar="GROUNDLING_CHECK",
+            help="A run that judges whether a sentence is true of a picture, or its export, for /check.",
+        ),
     ] = None,
-    host: Annotated[str, typer.Option(help="Where to listen; anything but this machine needs a token.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 8000,
+    host: Annotated[
+        str, typer.Option(envvar="GROUNDLING_HOST", help="Where to listen; anything but this machine needs a token.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, envvar="GROUNDLING_PORT", help="0 for any that is free.")
+    ] = 8000,
     token_file: Annotated[
         Path | None,
         typer.Option(
@@ -35,12 +48,19 @@ def serve(
     ] = False,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(help="A name that the server goes by, as behind a reverse proxy; may be given several times."),
+        typer.Option(
+            envvar="GROUNDLING_ALLOW_HOST",
+            help="A name that the server goes by, as behind a reverse proxy; may be given several times.",
+        ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(help="What the page calls the collection; the name of the folder.")
+        str | None,
+        typer.Option(envvar="GROUNDLING_NAME", help="What the page calls the collection; the name of the folder."),
     ] = None,
-    model: Annotated[str | None, typer.Option(help="Where the model of the index is now, or its export.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(envvar="GROUNDLING_MODEL", help="Where the model of the index is now, or its export."),
+    ] = None,
     store: Annotated[
         str | None, typer.Option(help="milvus:URI where the index is in that server; $MILVUS_URI names it, too.")
     ] = None,

@@ -1,0 +1,64 @@
+"""What lies in deploy/ fits the package: its needs, its options, its paths. Linters of their kinds look at the rest."""
+
+import inspect
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+
+from groundling.cli.serve import serve
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+
+
+def names(requirements: list[str]) -> set[str]:
+    return {re.split(r"[<>=\[;# ]", line, maxsplit=1)[0].lower() for line in requirements}
+
+
+def test_the_server_image_has_what_an_exported_model_needs_and_no_torch() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    needed = names(project["dependencies"] + extras["search"] + extras["serve"] + extras["heic"]) - {"torch"}
+    lines = [line for line in (DEPLOY / "serve-requirements.txt").read_text().splitlines() if line[:1] not in ("#", "")]
+    assert names(lines) == needed | {"onnxruntime"}
+
+
+def variables() -> dict[str, str]:
+    """Environment variable → parameter of `groundling serve`."""
+    found = {}
+    for name, parameter in inspect.signature(serve).parameters.items():
+        for about in get_args(parameter.annotation)[1:]:
+            if getattr(about, "envvar", None):
+                found[about.envvar] = name
+    return found
+
+
+def test_variables_of_images_and_manifests_are_read_by_somebody() -> None:
+    elsewhere = {"GROUNDLING_TOKEN", "GROUNDLING_CACHE", "GROUNDLING_DATA", "MILVUS_URI", "MILVUS_TOKEN"}
+    for file in (*DEPLOY.rglob("*.Dockerfile"), *DEPLOY.rglob("*.yaml"), ROOT / "docs" / "guides" / "deploy.md"):
+        for variable in re.findall(r"\b(?:GROUNDLING|MILVUS)_[A-Z_]+\b", file.read_text()):
+            assert variable in variables() or variable in elsewhere, f"{file.name}: {variable}"
+    assert set(variables()) <= set(re.findall(r"GROUNDLING_[A-Z_]+", (ROOT / "docs/guides/deploy.md").read_text()))
+
+
+def test_containers_have_no_rights_and_write_nowhere_but_tmp() -> None:
+    server = next(yaml.safe_load_all((DEPLOY / "kubernetes" / "server.yaml").read_text()))
+    pod: dict[str, Any] = server["spec"]["template"]["spec"]
+    container = pod["containers"][0]
+    assert pod["securityContext"]["runAsNonRoot"] and container["securityContext"]["readOnlyRootFilesystem"]
+    assert {mount["mountPath"] for mount in container["volumeMounts"] if not mount.get("readOnly")} == {"/tmp"}  # noqa: S108 (in the container)
+    composed = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]["server"]
+    assert composed["read_only"] and composed["cap_drop"] == ["ALL"]
+    assert all(port.startswith("127.0.0.1:") for port in composed["ports"])
+    for file in DEPLOY.glob("*.Dockerfile"):
+        assert re.search(r"^USER 10001$", file.read_text(), re.MULTILINE), file.name
+
+
+def test_files_that_images_copy_are_there() -> None:
+    for file in DEPLOY.glob("*.Dockerfile"):
+        for line in re.findall(r"^COPY (?!--from)(.+) \S+$", file.read_text(), re.MULTILINE):
+            for source in line.split():
+                assert (ROOT / source).exists(), f"{file.name}: {source}"
