@@ -12,6 +12,23 @@ from groundling.settings import Recipe, check
 
 torch.set_num_threads(1)  # for children that import this, too
 
+
+def mend_torchvision() -> None:
+    """A torchvision that was built for another torch lacks operators that open_clip needs only for them to be there.
+
+    The product does without it then (see `hub.broken_torchvision`); tests of open_clip need one that can be imported.
+    """
+    try:
+        import torchvision  # noqa: F401
+    except ImportError:
+        return  # not installed
+    except RuntimeError:
+        torch.library.define("torchvision::nms", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+        torch.library.define("torchvision::qnms", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
+
+mend_torchvision()
+
 ENGLISH = ["dog", "cat", "tree", "car", "house", "boat", "sun", "fish", "bird", "horse"]
 GERMAN = ["hund", "katze", "baum", "auto", "haus", "boot", "sonne", "fisch", "vogel", "pferd"]
 

@@ -10,6 +10,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -47,40 +48,38 @@ def model_folder(name: str, files: Sequence[str], what: str, article: str = "a")
     return folder
 
 
-def needs(what: str, article: str = "a") -> UserError:
-    return UserError(f"{article} {what} needs transformers: pip install 'groundling[hub]'")
-
-
 def transformers(what: str, article: str = "a") -> Any:
     """The library, without its reports and progress bars; `what` needs it, where it is not installed."""
-    _leave_out_broken_torchvision()
+    broken_torchvision()
     try:
         library = importlib.import_module("transformers")
     except ImportError:
-        raise needs(what, article) from None
+        raise _needs(what, article) from None
     library.utils.logging.set_verbosity_error()
     library.utils.logging.disable_progress_bar()
     return library
 
 
-def _leave_out_broken_torchvision() -> None:
-    """A torchvision that was built for another torch cannot be imported, and takes all of transformers with it. We do
-    not need it, and transformers does without it where there seems to be none."""
+def _needs(what: str, article: str) -> UserError:
+    return UserError(f"{article} {what} needs transformers: pip install 'groundling[hub]'")
+
+
+@cache
+def broken_torchvision() -> str | None:
+    """Why torchvision cannot be imported, where it is installed and cannot: it was built for another torch.
+
+    It would take all of transformers with it, which does without it where there is none; from here on there is none.
+    """
     if "torchvision" in sys.modules or importlib.util.find_spec("torchvision") is None:
-        return
+        return None
     try:
         importlib.import_module("torchvision")
-    except Exception:  # RuntimeError, OSError, ImportError: it says "operator torchvision::nms does not exist"
+    except Exception as error:  # RuntimeError: operator torchvision::nms does not exist
         for name in [name for name in sys.modules if name.split(".")[0] == "torchvision"]:
             del sys.modules[name]
-        sys.modules["torchvision"] = None  # type: ignore[assignment]  # how Python marks what is not there
-
-
-def quiet() -> None:
-    """No progress bars of transformers' own: loading takes a moment, and ours are for what takes longer."""
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
+        sys.modules["torchvision"] = None  # type: ignore[assignment]  # how Python marks what cannot be imported
+        return first_line(error)
+    return None
 
 
 def download(name: str, files: Sequence[str], what: str, article: str = "a") -> Path:
@@ -90,7 +89,7 @@ def download(name: str, files: Sequence[str], what: str, article: str = "a") -> 
     try:
         from huggingface_hub import snapshot_download
     except ImportError:
-        raise needs(what, article) from None
+        raise _needs(what, article) from None
     try:
         return Path(snapshot_download(name, allow_patterns=list(files)))
     except Exception as error:  # the hub's own errors, and those of every network library below it

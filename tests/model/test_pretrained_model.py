@@ -68,7 +68,7 @@ def test_vectors_are_those_of_transformers(kind: str, tmp_path: Path, photos: Pa
     index = Index.open(tmp_path / "index")
     assert index.manifest.model.kind == "pretrained"
 
-    processor = transformers.AutoImageProcessor.from_pretrained(tmp_path / "model")
+    processor = transformers.AutoImageProcessor.from_pretrained(tmp_path / "model", backend="pil")
     pieces = transformers.AutoTokenizer.from_pretrained(tmp_path / "model")
     pictures = [Image.open(path).convert("RGB") for path in sorted(photos.iterdir())]
     # One text at a time: no padding but where the model was trained with it.

@@ -17,6 +17,7 @@ from groundling.cli import (
     export,
     features,
     index,
+    models,
     parameters,
     recipes,
     reproduce,
@@ -62,6 +63,7 @@ app.command("evaluate", cls=evaluate.EvaluateCommand)(evaluate.evaluate)
 app.command("teach")(teach.teach)
 app.command("compare")(compare.compare)
 app.command("show")(show.show)
+app.command("models")(models.models)
 app.command("index")(index.index)
 app.command("search")(search.search)
 app.command("serve")(serve.serve)

@@ -2,18 +2,19 @@
 
 import importlib
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from groundling.errors import UserError, did_you_mean
+from groundling.files import read_json
+from groundling.model.catalogue import known_model
 from groundling.model.protocol import Model
 
-# Names for pairs of a picture side and a text side that were made for each other.
-PAIRS = {
-    "clip-multilingual": (
-        "sentence-transformers/clip-ViT-B-32",
-        "sentence-transformers/clip-ViT-B-32-multilingual-v1",
-    )
-}
+if TYPE_CHECKING:
+    import torch
+
+    from groundling.model.open_clip_pair import OpenClipPair
+    from groundling.model.sides import TextSide
+    from groundling.model.transformers_pair import TransformersPair
+
 # Imported by name, when there is one to read: export stands on models, and a model that it wrote needs no torch.
 EXPORTED = "groundling.export.onnx_model"
 
@@ -23,19 +24,16 @@ def load(name: str, text: str | None = None, device: str = "auto", prompt: str |
 
     Args:
         name: the folder of a run, or one that `groundling export` wrote; the folder or hub name of a pair of one of the
-            types in `pair_types`; or a name from `PAIRS`.
-        text: the folder or hub name of a separate text encoder, as of the multilingual CLIPs of sentence-transformers.
+            types in `pair_types`, or of open_clip; or a short name from `catalogue`.
+        text: the folder or hub name of a separate text encoder of sentence-transformers or M-CLIP.
         device: as for all commands.
         prompt: for a pretrained model, what texts are put into before they are read: "a photo of {}".
     """
-    if text is None and name in PAIRS and not Path(name).exists():
-        name, text = PAIRS[name]
     folder = Path(name).expanduser()
     if "/" not in name and not folder.is_dir():
-        raise UserError(
-            f"{name}: neither the folder of a run or of a pretrained model, nor a name on the hub (OWNER/MODEL), nor "
-            f"that of a pair{did_you_mean(name, PAIRS)}"
-        )
+        known = known_model(name)
+        name, text = known.pictures, text or known.text
+        folder = Path(name)
     if is_ours(folder):
         if is_exported(folder):
             return cast(Model, importlib.import_module(EXPORTED).OnnxModel.load(folder, device, text, prompt))
@@ -44,15 +42,40 @@ def load(name: str, text: str | None = None, device: str = "auto", prompt: str |
         return TrainedModel.load(folder, device, text, prompt)
     from groundling.devices import pick_device
     from groundling.model.pretrained import PretrainedModel
+
+    pair = _pair(name, pick_device(device))
+    return PretrainedModel(pair.pictures, pair.text if text is None else _text_side(text, pair.device), prompt)
+
+
+def _pair(name: str, device: "torch.device") -> "TransformersPair | OpenClipPair":
+    """A pair through transformers where it has a type that is known there, through open_clip otherwise."""
+    from groundling.model.pair_types import PAIR_TYPES
     from groundling.model.snapshot import model_folder
+
+    folder = model_folder(name)
+    if (folder / "open_clip_config.json").exists() and _type(folder) not in PAIR_TYPES:
+        from groundling.model.open_clip_pair import OpenClipPair
+
+        return OpenClipPair(name, folder, device)
     from groundling.model.transformers_pair import TransformersPair
 
-    pair = TransformersPair(name, model_folder(name), pick_device(device))
-    if text is None:
-        return PretrainedModel(pair.pictures, pair.text, prompt)
-    from groundling.model.sentence_encoder import SentenceEncoder
+    return TransformersPair(name, folder, device)
 
-    return PretrainedModel(pair.pictures, SentenceEncoder(model_folder(text), text, pair.device), prompt)
+
+def _text_side(name: str, device: "torch.device") -> "TextSide":
+    """A separate text encoder: of M-CLIP, or of sentence-transformers."""
+    from groundling.model.multilingual_clip import MODEL_TYPE, MultilingualClip
+    from groundling.model.sentence_encoder import SentenceEncoder
+    from groundling.model.snapshot import model_folder
+
+    folder = model_folder(name)
+    kind = MultilingualClip if _type(folder) == MODEL_TYPE else SentenceEncoder
+    return kind(folder, name, device)
+
+
+def _type(folder: Path) -> str:
+    config = folder / "config.json"
+    return str(read_json(config).get("model_type")) if config.exists() else ""
 
 
 def is_ours(folder: Path) -> bool:

@@ -3,6 +3,7 @@
 A type that is not listed here is refused: a sentence vector taken from the wrong token is wrong without a word.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -23,6 +24,8 @@ class PairType:
         padded: whether every text is padded to `context`, as in its training.
         masked: whether it is told which tokens are padding; one that was trained without must not be.
         small_letters: whether it has read nothing but small letters.
+        attention: how transformers must compute it, if not as it likes: AIMv2's text side looks back only, which the
+            fast way forgets for texts without padding.
     """
 
     paper: str
@@ -31,6 +34,7 @@ class PairType:
     padded: bool = False
     masked: bool = True
     small_letters: bool = False
+    attention: Literal["eager"] | None = None
 
     @property
     def reading(self) -> str:
@@ -61,19 +65,20 @@ PAIR_TYPES = {
     "altclip": PairType("AltCLIP: Chen et al. 2022, https://arxiv.org/abs/2211.06679", "first"),
     "metaclip_2": PairType("MetaCLIP 2: Chuang et al. 2025, https://arxiv.org/abs/2507.22062", "end"),
     "align": PairType("ALIGN: Jia et al. 2021, https://arxiv.org/abs/2102.05918", "first", 64),
-    "aimv2": PairType("AIMv2 LiT: Fini et al. 2024, https://arxiv.org/abs/2411.14402", "end"),
+    "aimv2": PairType("AIMv2 LiT: Fini et al. 2024, https://arxiv.org/abs/2411.14402", "end", attention="eager"),
     "groupvit": PairType("GroupViT: Xu et al. 2022, https://arxiv.org/abs/2202.11094", "end"),
     "tipsv2": PairType(
         "TIPSv2, which follows TIPS: Maninis et al. 2024, https://arxiv.org/abs/2410.16512",
         "mean", 64, small_letters=True,
     ),
-    "vision_text_dual_encoder": PairType(
+    "vision-text-dual-encoder": PairType(
         "any picture and any text network of transformers, joined as in LiT: Zhai et al. 2021, "
         "https://arxiv.org/abs/2111.07991",
         "pooler", None,
     ),
 }  # fmt: skip
 
+CODE = "it comes with code of its own, and code that comes with a model is never run"
 # Types that look like pairs and are none for us, and why.
 REFUSED = {
     "blip": "it compares by a network that reads picture and text together",
@@ -84,15 +89,17 @@ REFUSED = {
     "owlv2": "it finds things within a picture",
     "xclip": "it looks at films",
     "clap": "it listens to sounds",
-    "jina_clip": "it comes with code of its own, and code that comes with a model is never run",
+    "M-CLIP": "it is a text side alone, which goes with the picture side of a CLIP as its separate text encoder",
+    "jina_clip": CODE,
 }
 
 
-def pair_type(model_type: str, name: str) -> PairType:
-    """The type by its name in config.json; one that is not known is an error that lists those that are."""
+def pair_type(config: Mapping[str, Any], name: str) -> PairType:
+    """The type that config.json names; one that is not known is an error that lists those that are."""
+    model_type = str(config.get("model_type"))
     found = PAIR_TYPES.get(model_type)
     if found is None:
-        why = f" ({REFUSED[model_type]})" if model_type in REFUSED else ""
+        why = f" ({REFUSED[model_type]})" if model_type in REFUSED else f" ({CODE})" if "auto_map" in config else ""
         raise UserError(
             f'{name}: a model of type "{model_type}" is no pair of a text and a picture side that is known here{why}; '
             f"known are {', '.join(PAIR_TYPES)}, open_clip's, and text encoders of sentence-transformers and M-CLIP"

@@ -99,6 +99,7 @@ class PooledTransformer(TextSide):
         given = self.pieces(
             [text.lower() for text in read] if self.small_letters else read,
             padding=True,
+            padding_side="right",  # on the left it would move the positions of the tokens
             truncation=True,
             max_length=self.longest,
             return_attention_mask=True,

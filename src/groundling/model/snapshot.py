@@ -1,15 +1,22 @@
 """The files of a pretrained model: a folder, or a copy from the hub; JSON, vocabularies and safetensors only."""
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from groundling import hub
 from groundling.errors import UserError
 
+if TYPE_CHECKING:
+    from torch import Tensor
+
 PATTERNS = ("*config*.json", "modules.json", *hub.WEIGHTS, *hub.TOKENISER)
 FILES = (*PATTERNS, *(f"*/{pattern}" for pattern in PATTERNS))  # sentence-transformers has a folder for each part
 WHAT = "pretrained model"
+# Weights in PyTorch's own format, which may only be read as tensors; and the models that are published with them alone.
+TENSORS = ("open_clip_pytorch_model.bin", "pytorch_model.bin")
+HAS_TENSORS = ("open_clip_config.json", "config.json")
 
 
 def model_folder(name: str) -> Path:
@@ -21,7 +28,10 @@ def model_folder(name: str) -> Path:
         raise UserError(
             f"{name}: neither the folder of a run or of a pretrained model, nor a name on the hub (OWNER/MODEL)"
         )
-    return hub.download(name, FILES, WHAT)
+    found = hub.download(name, FILES, WHAT)
+    if not any(found.rglob("*.safetensors")) and any((found / file).exists() for file in HAS_TENSORS):
+        found = hub.download(name, (*FILES, *TENSORS), WHAT)
+    return found
 
 
 def check_weights(folder: Path, name: str) -> None:
@@ -41,6 +51,38 @@ def read(kind: Any, folder: Path, name: str, **options: Any) -> Any:
         raise UserError(f"{name}: its {what} cannot be read ({hub.first_line(error)})") from None
 
 
+def tensors(
+    folder: Path, name: str, files: Sequence[str] = ("model.safetensors", "pytorch_model.bin")
+) -> "Mapping[str, Tensor]":
+    """The weights in the first of these files that is there. Of PyTorch's own format nothing is read but tensors."""
+    import torch
+    from safetensors.torch import load_file
+
+    path = next((folder / file for file in files if (folder / file).exists()), None)
+    if path is None:
+        raise UserError(f"{name}: has no weights that are read here ({' or '.join(files)})")
+    try:
+        if path.suffix == ".safetensors":
+            return load_file(path)
+        found = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    except Exception as error:  # whatever a damaged file, or one with code in it, leads the two readers into
+        raise UserError(
+            f"{name}: {path.name} is damaged, or holds more than tensors ({hub.first_line(error)})"
+        ) from None
+    if isinstance(found, dict) and isinstance(found.get("state_dict"), dict):
+        found = found["state_dict"]
+    if not isinstance(found, dict) or not all(isinstance(value, torch.Tensor) for value in found.values()):
+        raise UserError(f"{name}: {path.name} holds other things than weights by name")
+    return found
+
+
 def fingerprint(*folders: Path) -> str:
     """SHA-256 over the names and contents of the files that make up a model of one or two folders."""
-    return hashlib.sha256("".join(hub.fingerprint(folder, FILES) for folder in folders).encode()).hexdigest()
+    return hashlib.sha256(
+        "".join(hub.fingerprint(folder, _decisive(folder)) for folder in folders).encode()
+    ).hexdigest()
+
+
+def _decisive(folder: Path) -> Sequence[str]:
+    """PyTorch's own files count where there are no others: beside safetensors they are not read."""
+    return FILES if any(folder.rglob("*.safetensors")) else (*FILES, *TENSORS)

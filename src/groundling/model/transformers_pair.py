@@ -35,15 +35,16 @@ class TransformersPair:
         check_weights(self.folder, name)
         self.config_file = read_json(self.folder / "config.json")
         self.model_type = str(self.config_file.get("model_type"))
-        self.type = pair_type(self.model_type, name)
+        self.type = pair_type(self.config_file, name)
         self.config = read(self.library.AutoConfig, self.folder, name)
         self.text, self.pictures = PairText(self), PairPictures(self)
 
     @cached_property
     def network(self) -> nn.Module:
-        model: nn.Module = read(
-            self.library.AutoModel, self.folder, self.name, use_safetensors=True, dtype=torch.float32
-        )
+        options: dict[str, Any] = {"use_safetensors": True, "dtype": torch.float32}
+        if self.type.attention is not None:
+            options["attn_implementation"] = self.type.attention
+        model: nn.Module = read(self.library.AutoModel, self.folder, self.name, **options)
         return model.to(self.device).eval()
 
     @property

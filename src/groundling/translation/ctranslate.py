@@ -66,13 +66,9 @@ class CTranslator(Translator):
 
 
 def _tokeniser(name: str, folder: Path) -> Any:
+    library = hub.transformers("converted translation model")
     try:
-        from transformers import AutoTokenizer
-    except ImportError:
-        raise UserError(f"{name}: its tokeniser needs transformers: pip install 'groundling[ctranslate2]'") from None
-    try:
-        hub.quiet()
-        return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        return library.AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except Exception as error:  # whatever missing files lead transformers into
         raise UserError(
             f"{name}: its tokeniser cannot be read ({hub.first_line(error)}); convert the model with --copy_files and "

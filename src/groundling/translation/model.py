@@ -99,14 +99,12 @@ class Translator:
         if name not in self._loaded:
             folder = hub.model_folder(name, FILES, "translation model")
             self._loaded.clear()
+            library = hub.transformers("translation model")
             try:
-                from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
-            except ImportError:
-                raise hub.needs("translation model") from None
-            try:
-                hub.quiet()
-                tokeniser = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-                model = AutoModelForSeq2SeqLM.from_pretrained(
+                tokeniser = library.AutoTokenizer.from_pretrained(
+                    folder, trust_remote_code=False, local_files_only=True
+                )
+                model = library.AutoModelForSeq2SeqLM.from_pretrained(
                     folder, use_safetensors=True, trust_remote_code=False, local_files_only=True
                 )
             except ImportError as error:

@@ -6,8 +6,6 @@ its class token. Pictures are cut and normalised as the network's own preprocess
 """
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -157,31 +155,15 @@ def _own_size(config: Any) -> int | None:
     return size[0] if isinstance(size, list | tuple) else size
 
 
-@contextmanager
-def _without_report() -> Iterator[None]:
-    """No table of weights that are there and not used, such as a classifier; missing ones are looked for."""
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(before)
-
-
 def _load_model(folder: Path, name: str) -> tuple[Any, Any]:
     """The network, and the layer from it to the vectors that are compared with text, where it has one."""
+    library = hub.transformers("backbone")
     try:
-        from transformers import AutoConfig, AutoModel
-    except ImportError:
-        raise hub.needs("backbone") from None
-    try:
-        hub.quiet()
-        config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        config = library.AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
         common: dict[str, Any] = {"use_safetensors": True, "trust_remote_code": False, "local_files_only": True}
-        with _without_report():
-            model, facts = AutoModel.from_pretrained(folder, dtype=torch.float32, output_loading_info=True, **common)
+        model, facts = library.AutoModel.from_pretrained(
+            folder, dtype=torch.float32, output_loading_info=True, **common
+        )
         projection = getattr(model, "visual_projection", None)
         model = getattr(model, "vision_model", model) if hasattr(config, "vision_config") else model
     except Exception as error:  # whatever the wrong files lead transformers into

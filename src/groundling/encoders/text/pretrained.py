@@ -18,6 +18,7 @@ from pydantic import Field
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
+from groundling import hub
 from groundling.encoders.padding import real
 from groundling.encoders.settings import EncoderSettings
 from groundling.encoders.text.base import TEXT_ENCODERS, TextEncoder
@@ -128,15 +129,12 @@ def pairs_mask(ids: Tensor, lengths: Tensor) -> Tensor:
 
 def load_encoder(folder: Path) -> Any:
     """With the weights that lie there; without any, as in a run that has them itself, they are made up."""
-    try:
-        from transformers import AutoConfig, AutoModel
-    except ImportError:
-        raise UserError("a pretrained encoder needs transformers: pip install 'groundling[hub]'") from None
+    library = hub.transformers("encoder", "a pretrained")
     try:
         if not any(folder.glob("*.safetensors")):
-            config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-            return AutoModel.from_config(config, attn_implementation="sdpa", dtype=torch.float32)
-        return AutoModel.from_pretrained(
+            config = library.AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+            return library.AutoModel.from_config(config, attn_implementation="sdpa", dtype=torch.float32)
+        return library.AutoModel.from_pretrained(
             folder,
             use_safetensors=True,
             trust_remote_code=False,

@@ -31,12 +31,9 @@ def fingerprint(folder: Path) -> str:
 
 def load_pieces(folder: Path, name: str) -> Any:
     """The tokeniser of transformers that lies in a folder."""
+    library = hub.transformers("encoder", "a pretrained")
     try:
-        from transformers import AutoTokenizer
-    except ImportError:
-        raise hub.needs("encoder", "a pretrained") from None
-    try:
-        return AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        return library.AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
     except (OSError, ValueError, KeyError) as error:
         raise UserError(f"{name}: its tokeniser cannot be read ({hub.first_line(error)})") from None
 

@@ -1,0 +1,155 @@
+"""A pair of open_clip: a folder with open_clip_config.json, its weights and its tokeniser. Needs the extra `openclip`.
+
+OpenCLIP: Cherti et al. 2023, "Reproducible scaling laws for contrastive language-image learning",
+https://arxiv.org/abs/2212.07143. Text and pictures are prepared by open_clip itself, as the folder says; its weights
+are safetensors, or PyTorch's own files read as tensors only.
+"""
+
+import importlib
+import importlib.util
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+from PIL import Image
+from torch import Tensor, nn
+
+from groundling import hub
+from groundling.errors import UserError
+from groundling.files import read_json
+from groundling.model.fingerprint import side_fingerprint
+from groundling.model.sides import Inputs, PictureSide, TextSide
+from groundling.model.snapshot import tensors
+from groundling.vision.preprocessing import Pixels, Upright
+
+CONFIG = "open_clip_config.json"
+WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.bin")
+
+
+def open_clip() -> Any:
+    """The library, or a sentence that says why it cannot be used."""
+    if importlib.util.find_spec("open_clip") is None:
+        raise UserError("a model of open_clip needs that library: pip install 'groundling[openclip]'")
+    broken = hub.broken_torchvision()
+    if broken is not None:
+        raise UserError(
+            f"a model of open_clip needs torchvision, which cannot be imported here ({broken}); install the one that "
+            f"goes with torch {torch.__version__}"
+        )
+    try:
+        return importlib.import_module("open_clip")
+    except Exception as error:  # whatever is missing below it
+        raise UserError(f"open_clip cannot be imported ({hub.first_line(error)}); install it again") from None
+
+
+class OpenClipPair:
+    """Both sides of a pair; the network that they share is loaded when one of them is first used."""
+
+    def __init__(self, name: str, folder: Path, device: torch.device) -> None:
+        self.library = open_clip()
+        self.name, self.folder, self.device = name, folder, device
+        said = read_json(folder / CONFIG)
+        self.config, self.cut = dict(said.get("model_cfg") or {}), dict(said.get("preprocess_cfg") or {})
+        if "embed_dim" not in self.config:
+            raise UserError(f"{name}: {CONFIG} does not describe a model")
+        if not any((folder / file).exists() for file in WEIGHTS):
+            raise UserError(f"{name}: has no weights that are read here ({' or '.join(WEIGHTS)})")
+        self.text, self.pictures = OpenClipText(self), OpenClipPictures(self)
+
+    @cached_property
+    def network(self) -> nn.Module:
+        try:
+            model: nn.Module = self.library.create_model(
+                f"local-dir:{self.folder}", require_pretrained=True, weights_only=True, device=self.device
+            )
+        except Exception as error:  # whatever the wrong files, or a part that must be fetched, lead it into
+            raise UserError(f"{self.name}: cannot be opened by open_clip ({hub.first_line(error)})") from None
+        return model.eval()
+
+    @property
+    def dimensions(self) -> int:
+        return int(self.config["embed_dim"])
+
+    def weights(self, pictures: bool) -> dict[str, Tensor]:
+        """Those of one side."""
+        every = tensors(self.folder, self.name, WEIGHTS)
+        return {
+            key: value
+            for key, value in every.items()
+            if key.startswith("visual.") == pictures and not key.startswith("logit_")
+        }
+
+
+class OpenClipText(TextSide):
+    def __init__(self, pair: OpenClipPair) -> None:
+        self.pair, self.name, self.folder, self.device = pair, pair.name, pair.folder, pair.device
+
+    @property
+    def network(self) -> nn.Module:
+        return self.pair.network
+
+    @property
+    def dimensions(self) -> int:
+        return self.pair.dimensions
+
+    @cached_property
+    def tokeniser(self) -> Any:
+        try:
+            found = self.pair.library.get_tokenizer(f"local-dir:{self.folder}")
+        except Exception as error:  # as above
+            raise UserError(f"{self.name}: its tokeniser cannot be read ({hub.first_line(error)})") from None
+        if hasattr(found, "set_lang_fn"):  # NLLB's: without it, every text would be read as if it were English
+            raise UserError(f"{self.name}: is told the language of every text by a mark of its own, not done here")
+        return found
+
+    def tokens(self, texts: Sequence[str]) -> Inputs:
+        return {"text": self.tokeniser(list(texts))}
+
+    def vectors(self, inputs: Inputs) -> Tensor:
+        vectors: Tensor = self.network.encode_text(**inputs)  # type: ignore[operator]  # a method of every pair
+        return vectors
+
+    @cached_property
+    def fingerprint(self) -> str:
+        facts = {"config": self.pair.config.get("text_cfg"), "tokeniser": hub.fingerprint(self.folder, hub.TOKENISER)}
+        return side_fingerprint(facts, self.pair.weights(pictures=False), "")
+
+
+class OpenClipPictures(PictureSide):
+    def __init__(self, pair: OpenClipPair) -> None:
+        self.pair, self.name, self.folder, self.device = pair, pair.name, pair.folder, pair.device
+        self.backbone = "open_clip"
+
+    @property
+    def network(self) -> nn.Module:
+        return self.pair.network
+
+    @property
+    def dimensions(self) -> int:
+        return self.pair.dimensions
+
+    @cached_property
+    def transform(self) -> Any:
+        """From a picture to pixels, as open_clip does it."""
+        transforms = importlib.import_module("open_clip.transform")
+        settings: Any = self.network.visual.preprocess_cfg  # type: ignore[union-attr]
+        return transforms.image_transform_v2(transforms.PreprocessCfg(**settings), is_train=False)
+
+    @cached_property
+    def preparation(self) -> Upright:
+        size: Any = self.network.visual.image_size  # type: ignore[union-attr]
+        return Upright(2 * (size if isinstance(size, int) else max(size)))
+
+    def inputs(self, prepared: Sequence[Pixels]) -> Inputs:
+        return {"image": torch.stack([self.transform(Image.fromarray(pixels)) for pixels in prepared])}
+
+    def vectors(self, inputs: Inputs) -> Tensor:
+        vectors: Tensor = self.network.encode_image(**inputs)  # type: ignore[operator]  # a method of every pair
+        return vectors
+
+    @cached_property
+    def fingerprint(self) -> str:
+        facts = {"config": self.pair.config.get("vision_cfg"), "cut": self.pair.cut}
+        return side_fingerprint(facts, self.pair.weights(pictures=True), "")

@@ -1,0 +1,23 @@
+"""groundling models: a table for people, JSON for programs, and nothing fetched."""
+
+import json
+
+import commands
+import pytest
+from commands import call
+
+from groundling.model.catalogue import CATALOGUE
+
+own_ground = commands.own_ground
+
+
+def test_the_table_names_every_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("groundling.hub.download", None)  # called, it would be an error
+    said = call("models")
+    assert said.code == 0
+    for known in CATALOGUE:
+        assert f"{known.name}: {known.pictures}" in said.out
+    assert "jina-clip-v2: cannot be loaded, for it comes with code of its own" in said.out
+    rows = json.loads(call("models", "--json").out)
+    assert [row["name"] for row in rows] == [known.name for known in CATALOGUE]
+    assert rows[0]["source"] == "https://huggingface.co/google/siglip2-base-patch16-224"
