@@ -18,9 +18,11 @@ from groundling.corpus import Corpus, save
 from groundling.dataset import Dataset
 from groundling.devices import pick_device
 from groundling.errors import UserError
+from groundling.evaluation.asked import Asked
 from groundling.evaluation.results import Result
-from groundling.evaluation.saved import evaluate_run
+from groundling.evaluation.saved import evaluate_model
 from groundling.files import write_text
+from groundling.model import Model
 from groundling.report.run_report import write_report
 from groundling.run import Run
 from groundling.settings import Recipe
@@ -116,28 +118,36 @@ def _warn(skipped: Sequence[str]) -> None:
 
 
 def evaluate(
-    run: AnyPath,
+    model: AnyPath | Model,
     corpus: AnyPath | None = None,
     *,
     split: str = "test",
+    text_model: str | None = None,
+    prompt: str | None = None,
+    out: AnyPath | None = None,
     data: AnyPath | None = None,
     device: str = "auto",
 ) -> Result:
-    """Recalls of a run by language, or the accuracy of an entailment model, as `groundling evaluate` prints them.
+    """Recalls of a model by language, or the accuracy of an entailment model, as `groundling evaluate` prints them.
 
     `result.value("de", "text_to_image.R@10")` is one number, `result.frame()` a pandas table of all of them, and
-    `result.to_json()` what `--json` prints. On the run's own corpus and test split, also leaves evaluation.json,
-    report.html and report.md in its folder.
+    `result.to_json()` what `--json` prints. On a run's own corpus and test split, also leaves evaluation.json,
+    report.html and report.md in its folder; of other models in `out`.
 
     Args:
-        run: a run, or its folder.
-        corpus: another corpus than the run's own.
+        model: a run or its folder; what was exported from one; a pretrained model by folder or hub name; a `Model`.
+        corpus: another corpus than a run's own; every other model needs one.
         split: train, dev or test.
+        text_model: the text encoder of a pretrained model, where that is another model, by folder or hub name.
+        prompt: what a pretrained model is given in the place of each caption: "a photo of {}".
+        out: the folder that keeps the answer, and the rank of every query; runs/MODEL-on-CORPUS when left out.
         data: the folder that holds published data sets.
         device: auto, cpu, cuda or cuda:0.
     """
-    name, where = None if corpus is None else os.fspath(corpus), None if data is None else Path(data)
-    evaluation = evaluate_run(Path(run), split, corpus=name, data=where, device=device)
+    loaded = model if isinstance(model, Model) else Model.load(model, device, text_model, prompt)
+    where, folder = (None if one is None else Path(one) for one in (data, out))
+    asked = Asked(None if corpus is None else os.fspath(corpus), split)
+    evaluation = evaluate_model(loaded, asked, where, folder)
     if evaluation.saved:
         write_report(evaluation)
     return evaluation.result

@@ -83,4 +83,4 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     with pytest.raises(SystemExit) as stopped:
         main(arguments[:2])
     assert stopped.value.code == 2
-    assert "at least two runs" in capsys.readouterr().err
+    assert "at least two models" in capsys.readouterr().err

@@ -1,14 +1,12 @@
 """Folds by hand, against ranking each part as if it were all there is, and what cannot be folded."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conftest import make_recipe
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
@@ -21,6 +19,7 @@ from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
 from groundling.evaluation.vectors import evaluate_vectors
 from groundling.files import write_json
 from groundling.run import Run
+from groundling.settings import EvaluationSettings
 
 # Pictures 0, 1 and pictures 2, 3 are the same two vectors: ties among all four, none within a fold.
 PICTURES = np.array([[1, 0], [0, 1], [1, 0], [0, 1]])
@@ -109,8 +108,7 @@ class Sees:
     """A model whose picture vectors are the features, and whose captions are numbers: "2" is the third direction."""
 
     def __init__(self, folds: int) -> None:
-        self.recipe = make_recipe(evaluation={"folds": folds})
-        self.system = SimpleNamespace(similarity="cosine")
+        self.evaluation, self.similarity = EvaluationSettings(folds=folds), "cosine"
 
     def encode_features(self, features: np.ndarray) -> np.ndarray:
         return features

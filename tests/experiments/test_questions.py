@@ -13,7 +13,7 @@ from conftest import make_world
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.consistency.evaluate import ask_together
-from groundling.evaluation.loading import load_run
+from groundling.evaluation.loading import load_model
 from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.translated_queries import ask_translated
 from groundling.experiments.question import Question
@@ -82,8 +82,8 @@ def test_answers_are_those_of_the_evaluation_by_hand(
     table = table_of(AVERAGE, TO_ENGLISH)
     results = run_table(table, tmp_path, keep_weights=True)
     average, translated = table_entries(table)
-    assert results[average.key].result == ask_together(load_run(tmp_path / average.folder), "average").together
-    by_hand = ask_translated(load_run(tmp_path / translated.folder, every_language=True), "en", "own")
+    assert results[average.key].result == ask_together(load_model(str(tmp_path / average.folder)), "average").together
+    by_hand = ask_translated(load_model(str(tmp_path / translated.folder), every_language=True), "en", "own")
     assert results[translated.key].result == by_hand.result
     (row,) = (row for row in summarise(table, results).rows if row.name == "Trans. to En")
     assert row.columns["en"].mean == by_hand.result.value("en", "mR")

@@ -4,7 +4,6 @@ import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from conftest import make_recipe, make_world
 from groundling.corpus import Corpus, storage
 from groundling.dataset import Dataset
 from groundling.errors import UserError
+from groundling.evaluation.asked import Asked
 from groundling.evaluation.examples import examples
 from groundling.evaluation.ranks import Ranks
 from groundling.evaluation.recalls import recalls
@@ -26,7 +26,7 @@ from groundling.evaluation.saved import evaluate_run as evaluate
 from groundling.model import Model
 from groundling.report.run_report import write_report
 from groundling.run import Run
-from groundling.settings import Recipe
+from groundling.settings import EvaluationSettings
 from groundling.training import train
 from made_results import retrieval
 
@@ -45,8 +45,8 @@ CAPTIONS = [
 class Lookup:
     """A model that knows its vectors by heart."""
 
-    recipe: Recipe
-    system = SimpleNamespace(similarity="cosine")
+    evaluation: EvaluationSettings
+    similarity = "cosine"
 
     def encode_features(self, features: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         return features
@@ -72,7 +72,7 @@ def plane(root: Path | None = None) -> Dataset:
 
 
 def lookup(**changes: Any) -> Any:
-    return Lookup(make_recipe(**changes))
+    return Lookup(make_recipe(**changes).evaluation)
 
 
 def test_an_evaluation_by_hand() -> None:
@@ -181,7 +181,8 @@ def run(saved: Run, tmp_path: Path) -> Run:
 
 def evaluate_run(folder: Path, **options: Any) -> tuple[dict[str, Any], Path | None]:
     """As the command does: the numbers, and the page where one is written."""
-    evaluation: Evaluation = evaluate(folder, device="cpu", **options)
+    dataset = options.pop("dataset", None)
+    evaluation: Evaluation = evaluate(folder, Asked(**options), device="cpu", dataset=dataset)
     return evaluation.result.to_json(), write_report(evaluation) if evaluation.saved else None
 
 

@@ -1,6 +1,5 @@
 """groundling compare"""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,30 +11,34 @@ if TYPE_CHECKING:
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(help="Evaluated runs; the first is what the others are compared with.")],
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL...",
+            help="Evaluated runs, folders that `groundling evaluate --out` wrote, or pretrained models, which are "
+            "asked what the first evaluated one was asked; the first is what the others are compared with.",
+        ),
+    ],
     depth: Annotated[int, typer.Option(min=1, help="Compare R@DEPTH.")] = 10,
     samples: Annotated[int, typer.Option(min=100, max=1_000_000, help="Random draws of each test.")] = 10_000,
     data: Data = None,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Is one run better than another on the same test queries, or is it chance?
+    """Is one model better than another on the same test queries, or is it chance?
 
     Paired bootstrap interval and permutation test over pictures, by language and direction. A p-value speaks of these
-    two trainings; whether the system is better takes several seeds (`groundling reproduce`). A run whose weights or
+    two trainings; whether the system is better takes several seeds (`groundling reproduce`). A model whose weights or
     settings have changed since it was evaluated is evaluated again first.
     """
     from groundling.errors import UserError
     from groundling.evaluation.compare import compare as compare_runs
-    from groundling.evaluation.saved import refresh
-    from groundling.run import Run
+    from groundling.evaluation.compare import evaluated_alike
 
-    if len(runs) < 2:
-        raise UserError("name at least two runs; the first is what the others are compared with")
-    for run in dict.fromkeys(runs):
-        if Run(run).evaluation_file.exists():
-            refresh(Run(run), data, device)
-    results = [compare_runs(Run(run), Run(runs[0]), depth, samples) for run in runs[1:]]
+    if len(models) < 2:
+        raise UserError("name at least two models; the first is what the others are compared with")
+    baseline, *others = evaluated_alike(models, data, device)
+    results = [compare_runs(other, baseline, depth, samples) for other in others]
     if as_json:
         return print_json([result.to_json() for result in results])
     for result in results:

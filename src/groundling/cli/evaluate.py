@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from groundling.cli.output import AsJson, Data, Device, print_json, print_table, warn_of_skipped
+from groundling.cli.output import (
+    ANY_MODEL,
+    AsJson,
+    Data,
+    Device,
+    Prompt,
+    TextModel,
+    print_json,
+    print_table,
+    warn_of_skipped,
+)
 
 if TYPE_CHECKING:
     from groundling.evaluation.results import Result
@@ -23,7 +33,7 @@ class EvaluateCommand(TyperCommand):
 
 
 def evaluate(
-    run: Annotated[Path | None, typer.Argument(help="The folder of a trained run.")] = None,
+    model: Annotated[str | None, typer.Argument(metavar="[MODEL]", help=ANY_MODEL)] = None,
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
     captions: Annotated[
         str | None, typer.Option(help="Which captions are queries: first or all; the corpus knows when left out.")
@@ -36,7 +46,20 @@ def evaluate(
             "recipe says when left out.",
         ),
     ] = None,
-    corpus: Annotated[str | None, typer.Option(help="Evaluate on another corpus than the run's own.")] = None,
+    corpus: Annotated[
+        str | None, typer.Option(help="The corpus to evaluate on; another one than the run's own, where it is a run.")
+    ] = None,
+    text_model: TextModel = None,
+    prompt: Prompt = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Where the answer is kept, with the rank of every query for `groundling compare`; "
+            "runs/MODEL-on-CORPUS when left out. A run keeps the answer to its own question itself.",
+        ),
+    ] = None,
     unseen_language: Annotated[
         list[str] | None,
         typer.Option(
@@ -97,14 +120,16 @@ def evaluate(
     }
     asked = [name for name, value in questions.items() if value]
     if vectors is not None and asked:
-        raise UserError(f"{asked[0]} goes with a run, not with --vectors")
+        raise UserError(f"{asked[0]} goes with a model, not with --vectors")
+    if out is not None and (asked or vectors is not None):
+        raise UserError(f"--out: what is answered to {asked[0] if asked else '--vectors'} is printed, not kept")
     if len(asked) > 1:
         raise UserError(f"{asked[0]} and {asked[1]} are two questions; ask one at a time")
     if source is not None and not (consistency or translate_to):
         raise UserError("--source goes with --consistency or --translate-to")
     if consistency not in (None, "average", "learned"):
         raise UserError(f'--consistency: "{consistency}" is not average or learned')
-    if vectors is not None and run is None:
+    if vectors is not None and model is None:
         if owners is None:
             raise UserError("--vectors needs --owners O.npy, the row of each caption's picture")
         from groundling.evaluation.vectors import evaluate_vectors
@@ -114,8 +139,8 @@ def evaluate(
         if as_json:
             return print_json({**scores.to_json(), **({"folds": folds} if folds and folds > 1 else {})})
         return print_table(score_table({"": scores}, "vectors", folds or 1, scores.pictures))
-    if run is None or vectors is not None:
-        raise UserError("give either a run folder or --vectors P.npy C.npy --owners O.npy")
+    if model is None or vectors is not None:
+        raise UserError("give either a model or --vectors P.npy C.npy --owners O.npy")
     if owners is not None:
         raise UserError("--owners goes with --vectors")
     if split not in ("train", "dev", "test"):
@@ -125,17 +150,22 @@ def evaluate(
     if unseen_language:
         from groundling.evaluation.unseen import evaluate_unseen
 
-        result = evaluate_unseen(run, unseen_language, split, captions, corpus, data, device, folds)
+        result = evaluate_unseen(Path(model), unseen_language, split, captions, corpus, data, device, folds)
         return print_json(result) if as_json else _show_unseen(result)
+    from groundling.evaluation.asked import Asked
+
+    question = Asked(corpus, split, captions, folds)
     if consistency or translate_to or by_origin:
         from groundling.cli import evaluate_translations
+        from groundling.evaluation.loading import load_model
 
-        common = {"split": split, "captions": captions, "corpus": corpus, "data": data, "device": device}
-        return evaluate_translations.ask(run, consistency, translate_to, source, {**common, "folds": folds}, as_json)
-    from groundling.evaluation.saved import evaluate_run
+        loaded = load_model(model, question, data, device, translate_to is not None, text_model, prompt)
+        return evaluate_translations.ask(loaded, consistency, translate_to, source, as_json)
+    from groundling.evaluation.saved import evaluate_model
+    from groundling.model import load
     from groundling.report.run_report import write_report
 
-    evaluation = evaluate_run(run, split, captions, corpus, data, device, folds=folds)
+    evaluation = evaluate_model(load(model, text_model, device, prompt), question, data, out)
     page = write_report(evaluation) if evaluation.saved else None
     if as_json:
         return print_json(evaluation.result.to_json())

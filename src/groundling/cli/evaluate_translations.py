@@ -1,29 +1,25 @@
 """The questions of `groundling evaluate` that have to do with translations: asked, and shown."""
 
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import typer
 
 from groundling.cli.output import print_json, print_table, warn_of_skipped
 
 if TYPE_CHECKING:
+    from groundling.evaluation.loading import LoadedModel
     from groundling.evaluation.results import ConsistencyResult, OriginsResult, RetrievalResult, TranslatedResult
 
 
 def ask(
-    run: Path,
+    loaded: "LoadedModel",
     consistency: str | None,
     translate_to: str | None,
     source: str | None,
-    common: dict[str, Any],
     as_json: bool,
 ) -> None:
     """--consistency, --translate-to, or else --by-origin."""
-    from groundling.evaluation.loading import load_run
-
-    loaded = load_run(run, every_language=translate_to is not None, **common)
     if consistency:
         from groundling.evaluation.consistency.evaluate import ask_together
 

@@ -20,6 +20,17 @@ Data = Annotated[
 # What JSON itself does not spell out, and what a terminal would still do.
 _CONTROLS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *sorted(TURNING))}
 
+ANY_MODEL = (
+    "A run, or what `groundling export` made of one; a pretrained model by folder or hub name; or clip-multilingual."
+)
+TextModel = Annotated[
+    str | None,
+    typer.Option(help="A text encoder of sentence-transformers beside a pretrained model, by folder or hub name."),
+]
+Prompt = Annotated[
+    str | None,
+    typer.Option(help='What a pretrained model is given in the place of each caption: "a photo of {}".'),
+]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:0.")]
 
 

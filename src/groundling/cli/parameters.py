@@ -1,25 +1,25 @@
 """groundling parameters"""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from groundling.cli.output import AsJson, Data, print_json, print_table
+from groundling.cli.output import ANY_MODEL, AsJson, Data, TextModel, print_json, print_table
 
 if TYPE_CHECKING:
     from groundling.evaluation.parameters import ParameterReport
 
 
 def parameters(
-    runs: Annotated[list[Path] | None, typer.Argument(help="Folders of trained runs.")] = None,
+    models: Annotated[list[str] | None, typer.Argument(metavar="[MODEL]...", help=ANY_MODEL)] = None,
+    text_model: TextModel = None,
     table: Annotated[
         bool,
         typer.Option(
             "--table",
-            help="Instead of runs: LIWE, CLMR and BERT+GRU at the sizes of Wehrmann et al. 2019 (supplement, Table 1), "
-            "beside the numbers printed there.",
+            help="Instead of models: LIWE, CLMR and BERT+GRU at the sizes of Wehrmann et al. 2019 (supplement, Table "
+            "1), beside the numbers printed there.",
         ),
     ] = False,
     data: Data = None,
@@ -32,14 +32,14 @@ def parameters(
     """
     from groundling.errors import UserError
 
-    if bool(runs) == table:
-        raise UserError("name one or more runs, or ask for the published ones with --table alone")
+    if bool(models) == table:
+        raise UserError("name one or more models, or ask for the published ones with --table alone")
     if table:
         return _published(as_json)
     from groundling.evaluation.parameters import describe
-    from groundling.model.trained import TrainedModel
+    from groundling.model import load
 
-    described = {str(run): describe(TrainedModel.load(run, "cpu"), data) for run in runs or []}
+    described = {name: describe(load(name, text_model, "cpu"), data) for name in models or []}
     if as_json:
         return print_json([{"run": run, **one.to_json()} for run, one in described.items()])
     for run, one in described.items():

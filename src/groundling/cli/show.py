@@ -5,13 +5,16 @@ from typing import Annotated
 
 import typer
 
-from groundling.cli.output import AsJson, Data, Device, print_json, warn_of_skipped
+from groundling.cli.output import ANY_MODEL, AsJson, Data, Device, Prompt, TextModel, print_json, warn_of_skipped
 
 MOST = 50  # of each, so that a page stays within a few megabytes
 
 
 def show(
-    run: Annotated[Path, typer.Argument(help="The folder of a trained run.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help=ANY_MODEL)],
+    corpus: Annotated[str | None, typer.Option(help="Another corpus than the run's own.")] = None,
+    text_model: TextModel = None,
+    prompt: Prompt = None,
     language: Annotated[
         list[str] | None,
         typer.Option(
@@ -25,7 +28,10 @@ def show(
         Path | None, typer.Option(help="A folder of picture files by name, where the corpus has only features.")
     ] = None,
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The page; RUN/show.html when left out.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The page; RUN/show.html, or runs/MODEL-on-CORPUS/show.html, when left out."),
+    ] = None,
     data: Data = None,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -35,8 +41,10 @@ def show(
     Drawn at random, not chosen. Pictures are in the page, small; it needs nothing beside it.
     """
     from groundling.errors import UserError
+    from groundling.evaluation.saved import answers_folder
     from groundling.evaluation.show import draw_examples
     from groundling.files import write_text
+    from groundling.model import load
     from groundling.report.qualitative import qualitative_page
 
     if split not in ("train", "dev", "test"):
@@ -45,10 +53,12 @@ def show(
         raise UserError(f"--photos {photos}: no such folder")
     if not pictures and not queries:
         raise UserError("--pictures 0 and --queries 0 leave nothing to show")
-    page = out or run / "show.html"
-    if page.is_dir():
-        raise UserError(f"--out {page}: a folder, where the name of a page is needed")
-    shown = draw_examples(run, language, pictures, queries, seed, photos, split, data, device)
+    if out is not None and out.is_dir():
+        raise UserError(f"--out {out}: a folder, where the name of a page is needed")
+    loaded = load(model, text_model, device, prompt)
+    shown = draw_examples(loaded, corpus, language, pictures, queries, seed, photos, split, data)
+    folder = loaded.run.folder if loaded.run is not None else answers_folder(loaded, shown.result.corpus)
+    page = out or folder / "show.html"
     write_text(page, qualitative_page(shown))
     if as_json:
         return print_json({**shown.to_json(), "page": str(page)})

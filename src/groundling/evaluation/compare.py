@@ -1,16 +1,21 @@
-"""Two runs on the same test queries: the difference of their recalls, and whether it is more than chance."""
+"""Two models on the same test queries: the difference of their recalls, and whether it is more than chance."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.errors import UserError
+from groundling.evaluation.asked import Asked
 from groundling.evaluation.made_from import MadeFrom
-from groundling.evaluation.saved import made_from
+from groundling.evaluation.saved import answers_folder, evaluate_model, made_from, refresh
 from groundling.evaluation.saved_answers import Arrays, load_answers
 from groundling.evaluation.significance import hits, paired_bootstrap, paired_permutation
+from groundling.model import load
+from groundling.progress import notice
 from groundling.run import Run
 
 DIRECTIONS = ("text_to_image", "image_to_text")
@@ -45,6 +50,47 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
+
+
+def evaluated_alike(names: Sequence[str], data: Path | None = None, device: str = "auto") -> list[Run]:
+    """The folders that have the evaluations of these models, made anew where they no longer hold.
+
+    A model that is no run, and whose folder has no evaluation, is asked what the first evaluated one was asked.
+    """
+    folders = [Run(Path(name).expanduser()) for name in names]
+    for run in dict.fromkeys(folders):
+        if run.evaluation_file.exists():
+            refresh(run, data, device)
+    first = next((run for run in folders if run.evaluation_file.exists()), None)
+    return [
+        run if _has_answers(run) else _asked_like(first, name, data, device)
+        for run, name in zip(folders, names, strict=True)
+    ]
+
+
+def _has_answers(run: Run) -> bool:
+    """A run that has none yet is evaluated by the user, who may want to wait until it has ended."""
+    return run.evaluation_file.exists() or run.recipe_file.exists()
+
+
+def _asked_like(first: Run | None, name: str, data: Path | None, device: str) -> Run:
+    model = load(name, device=device)
+    if first is None:
+        raise UserError(
+            f"{name}: evaluate it first and compare its folder: groundling evaluate {name} --corpus CORPUS --out FOLDER"
+        )
+    made = made_from(first)
+    asked = made.asked if made is not None else None
+    if asked is None:
+        recipe = first.recipe()
+        asked = Asked(recipe.corpus, captions=recipe.evaluation.captions, folds=recipe.evaluation.folds)
+    there = Run(answers_folder(model, asked.corpus_for(model).name))
+    if there.evaluation_file.exists():
+        known = made_from(there)
+        if known is not None and known.weights == model.fingerprint and known.settings == asked.to_json(model):
+            return there
+    notice(f"{name}: evaluating it on corpus {asked.corpus_for(model).name}, in {there.folder}")
+    return evaluate_model(model, asked, data).run
 
 
 def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> Comparison:

@@ -13,11 +13,11 @@ from groundling.corpus.entailment import LABELS
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.entailment_scores import measure_entailment
-from groundling.evaluation.made_from import MadeFrom
+from groundling.evaluation.made_from import corpus_hashes
 from groundling.evaluation.results import EntailmentResult, Seen, TextOnly, Uncalibrated
 from groundling.evaluation.text_only import text_only
 from groundling.files import atomic_path
-from groundling.model.trained import TrainedModel
+from groundling.model import FeatureModel
 from groundling.run import Run
 
 
@@ -34,9 +34,10 @@ class JudgedSplit:
     corpus: Corpus
     probabilities: npt.NDArray[np.float32]
 
-    def made_from(self, run: Run) -> MadeFrom:
+    def hashes(self) -> dict[str, str]:
+        """By language, of what was asked."""
         assert self.corpus.statements is not None  # noqa: S101 (of `Corpus.judged`)
-        return MadeFrom.of(run, self.corpus, self.corpus.statements.labels)
+        return corpus_hashes(self.corpus, self.corpus.statements.labels)
 
     def save(self, run: Run) -> None:
         """Every prediction, for paired comparisons: by language, classes, probabilities and pictures."""
@@ -51,7 +52,7 @@ class JudgedSplit:
             save_file(arrays, temporary)
 
 
-def evaluate_entailment(model: TrainedModel, dataset: Dataset, split: str = "test") -> JudgedSplit:
+def evaluate_entailment(model: FeatureModel, dataset: Dataset, split: str = "test") -> JudgedSplit:
     """Every statement of a split, by language. The baseline is trained on the same corpus's training statements."""
     part = dataset.judged().split(split)
     corpus = check_statements(part.corpus, split)
@@ -95,7 +96,7 @@ class Fitted:
     after: float
 
 
-def fitted_temperature(model: TrainedModel, dataset: Dataset, split: str = "dev") -> Fitted:
+def fitted_temperature(model: FeatureModel, dataset: Dataset, split: str = "dev") -> Fitted:
     """The temperature of a model's predictions, from the statements of a split that it was not trained on."""
     part = dataset.judged().split(split)
     corpus = check_statements(part.corpus, split)

@@ -1,92 +1,100 @@
-"""A run and a corpus to ask it about: its own, or another one."""
+"""A model and a corpus to ask it about: its own, or another one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+
+import torch
 
 from groundling.corpus import Corpus
 from groundling.corpus.columns import Mask
 from groundling.dataset import Dataset
+from groundling.devices import pick_device
 from groundling.errors import UserError
-from groundling.evaluation.asked_corpus import asked_corpus, looked_at
+from groundling.evaluation.asked import Asked
 from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.retrieval import check_queries, measure
 from groundling.evaluation.scores import SCORES, Score
-from groundling.evaluation.unseen import trained_languages
+from groundling.model import Model, load
 from groundling.model.protocol import Vectors
-from groundling.model.trained import TrainedModel
-from groundling.run import Run
 
 Captions = Callable[[str], Vectors]  # language → the vectors of its captions
 
 
 @dataclass(frozen=True)
-class LoadedRun:
-    """What every question about a run begins with.
+class LoadedModel:
+    """What every question about translations and origins begins with.
 
     Attributes:
         data: the folder that tables of translations may lie below.
-        split: which part of the corpus is asked.
-        captions, folds: which captions ask, and in how many parts; the recipe says where None.
+        device: where to compute what is learned for the question.
     """
 
-    run: Run
-    model: TrainedModel
+    model: Model
     dataset: Dataset
     data: Path | None = None
-    split: str = "test"
-    captions: str | None = None
-    folds: int | None = None
+    asked: Asked = field(default_factory=Asked)
+    device: torch.device = field(default_factory=lambda: torch.device("cpu"))
 
     @property
-    def trained(self) -> list[str]:
-        return trained_languages(self.run, self.model)
+    def split(self) -> str:
+        return self.asked.split
+
+    @property
+    def languages(self) -> list[str]:
+        """Those that it can be asked in: what it was trained on, or all of the corpus where nobody knows."""
+        return self.model.languages or sorted(self.dataset.corpus.all_languages())
+
+    @property
+    def score(self) -> Score:
+        return SCORES[self.model.similarity]
 
     def part(self, split: str | None = None) -> Dataset:
         return self.dataset.split(split or self.split)
 
+    @property
+    def _captions(self) -> str | None:
+        return self.asked.captions or self.model.evaluation.captions
+
     def asks(self, corpus: Corpus) -> Mask:
         """Which captions ask."""
-        return corpus.is_query(self.captions or self.model.recipe.evaluation.captions)
+        return corpus.is_query(self._captions)
 
     def parts(self) -> int:
         """The number of folds."""
-        return self.folds or self.model.recipe.evaluation.folds
+        return self.asked.folds or self.model.evaluation.folds
 
     def queries(self, corpus: Corpus, split: str | None = None, folds: int | None = None) -> Corpus:
         """The captions that ask; an error where they cannot be asked in this way."""
-        captions = self.captions or self.model.recipe.evaluation.captions
-        return check_queries(corpus, split or self.split, captions, folds or self.parts())
+        return check_queries(corpus, split or self.split, self._captions, folds or self.parts())
 
     def measure(
         self, asked: Corpus, pictures: Vectors, captions: Captions, score: Score | None = None
     ) -> RetrievalResult:
         """The result of captions, whose vectors are given for each language."""
-        score = score or SCORES[self.model.system.similarity]
-        result, _ = measure(asked, pictures, captions, self.split, self.parts(), score)
+        result, _ = measure(asked, pictures, captions, self.split, self.parts(), score or self.score)
         return replace(result, skipped=self.dataset.skipped)
 
 
-def load_run(
-    folder: Path,
-    corpus: str | None = None,
+def load_model(
+    name: str,
+    asked: Asked | None = None,
     data: Path | None = None,
     device: str = "auto",
     every_language: bool = False,
-    **asked: Any,
-) -> LoadedRun:
-    """A run to be asked about captions; with `every_language`, also in those that it was not trained on.
+    text_model: str | None = None,
+    prompt: str | None = None,
+) -> LoadedModel:
+    """A model to be asked about captions; with `every_language`, also in those that it was not trained on.
 
-    `asked` are the split, captions and folds of a `LoadedRun`. The run's folder is left as it is.
+    Nothing is written.
     """
-    run, model = Run.open(folder), TrainedModel.load(folder, device)
+    asked, model = asked or Asked(), load(name, text_model, device, prompt)
     if model.judges:
-        raise UserError(f"{folder} judges statements, and this is a question about captions")
-    settings = asked_corpus(model.recipe.corpus, corpus, every_language=every_language)
-    features = model.recipe.features
-    dataset = Dataset.load(settings, features, data, looked_at(features, "dev", asked.get("split", "test")))
-    loaded = LoadedRun(run, model, dataset, data, **asked)
-    if not loaded.trained:
-        raise UserError(f"{folder}: finish this run before it is asked about translations")
-    return loaded
+        raise UserError(f"{name} judges statements, and this is a question about captions")
+    settings = asked.corpus_for(model)
+    if every_language:
+        settings = settings.model_copy(update={"languages": None})
+    if model.run is not None and not model.languages:
+        raise UserError(f"{name}: finish this run before it is asked about translations")
+    return LoadedModel(model, model.dataset(settings, data, ("dev", asked.split)), data, asked, pick_device(device))

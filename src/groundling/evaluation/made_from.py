@@ -8,6 +8,9 @@ from typing import Any
 from groundling.checksums import sha256
 from groundling.corpus import Corpus
 from groundling.corpus.columns import Strings
+from groundling.errors import UserError
+from groundling.evaluation.asked import Asked
+from groundling.model import Model, load
 from groundling.run import Run
 
 
@@ -16,9 +19,10 @@ class MadeFrom:
     """The origin of an evaluation.
 
     Attributes:
-        weights: SHA-256 of the weights.
+        weights: SHA-256 of the weights of a run, or the fingerprint of another model.
         corpus: language → SHA-256 of what was asked in it, and about which pictures.
-        settings: those that change what is asked or answered, as far as they differ from the defaults.
+        settings: those that change what is asked or answered, as far as they differ from the defaults. Of a model that
+            is not in the same folder, `model` says where it is.
     """
 
     weights: str
@@ -26,9 +30,9 @@ class MadeFrom:
     settings: dict[str, Any]
 
     @staticmethod
-    def of(run: Run, corpus: Corpus, labels: Strings | None = None) -> "MadeFrom":
-        """`corpus` has what was asked, and `labels` the answers where these are not pictures."""
-        return MadeFrom(sha256(run.weights_file), corpus_hashes(corpus, labels), evaluation_settings(run))
+    def of(run: Run, hashes: dict[str, str]) -> "MadeFrom":
+        """Of a run that was asked what it was trained for."""
+        return MadeFrom(sha256(run.weights_file), hashes, evaluation_settings(run))
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -38,16 +42,39 @@ class MadeFrom:
         return MadeFrom(data["weights"], data["corpus"], data["settings"])
 
     def why_stale(self, run: Run) -> str | None:
-        """In a few words why an evaluation of this run no longer holds; None where it does."""
+        """In a few words why an evaluation of this run no longer holds; None where it does.
+
+        Where the model is gone, as weights are after a table, nothing can have changed.
+        """
+        if self.asked is not None:
+            return self._why_model_is_stale()
+        if not run.weights_file.exists():
+            return None
         if sha256(run.weights_file) != self.weights:
             return "its weights have changed since it was evaluated"
         if evaluation_settings(run) != self.settings:
             return "its settings have changed since it was evaluated"
         return None
 
+    @property
+    def asked(self) -> Asked | None:
+        """What was asked, where it was not a run's own question."""
+        return Asked.from_json(self.settings) if "model" in self.settings else None
+
+    def model(self, device: str = "cpu") -> Model:
+        """The model that was asked, where that lies in a folder of its own."""
+        return load(self.settings["model"], self.settings.get("text_model"), device, self.settings.get("prompt"))
+
+    def _why_model_is_stale(self) -> str | None:
+        try:
+            same = self.model().fingerprint == self.weights
+        except UserError:
+            return None
+        return None if same else "the model has changed since it was evaluated"
+
 
 def corpus_hashes(corpus: Corpus, labels: Strings | None = None) -> dict[str, str]:
-    """For each language a hash of all pictures, by name, and of its captions or labelled statements."""
+    """For each language a hash of all pictures, by name, and of its captions or statements with their labels."""
     found = {}
     pictures = "\0".join(corpus.pictures.tolist())
     for code in corpus.all_languages():

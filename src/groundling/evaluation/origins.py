@@ -4,12 +4,12 @@ from functools import partial
 
 from groundling.corpus import ORIGINS, Corpus
 from groundling.errors import UserError
-from groundling.evaluation.loading import LoadedRun
+from groundling.evaluation.loading import LoadedModel
 from groundling.evaluation.results import OriginsResult
 from groundling.model.protocol import Vectors
 
 
-def ask_by_origin(loaded: LoadedRun) -> OriginsResult:
+def ask_by_origin(loaded: LoadedModel) -> OriginsResult:
     """One result for each origin that captions of the split have.
 
     Captions of other origins neither ask nor compete: the sentences of each are a test set of their own, with all

@@ -17,6 +17,7 @@ from torch.overrides import TorchFunctionMode
 from groundling.dataset import Dataset, load_corpus
 from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.errors import UserError
+from groundling.model import Model
 from groundling.model.trained import TrainedModel
 from groundling.systems import Encoders, JudgingEncoders
 from groundling.text.vocabulary import SPECIAL
@@ -171,8 +172,26 @@ def totals(parts: Iterable[Part]) -> Counts:
     )
 
 
-def describe(model: TrainedModel, data: Path | None = None) -> ParameterReport:
-    """The parts of a model, their sums, and how its word vectors compare with a word table for the same captions."""
+SIDES = {"text.words.": "table of word pieces", "text.": "text encoder", "picture.": "picture encoder"}
+
+
+def describe(model: Model, data: Path | None = None) -> ParameterReport:
+    """The parts of a model and their sums; of a run also how its word vectors compare with a word table for the same
+    captions."""
+    return describe_run(cast(TrainedModel, model), data) if model.run is not None else describe_pretrained(model)
+
+
+def describe_pretrained(model: Model) -> ParameterReport:
+    """By side. Nothing of it is trained here, and nobody says which captions it was trained on."""
+    sizes = dict.fromkeys(SIDES, 0)
+    for path, size in model.parameter_sizes.items():
+        sizes[next(side for side in SIDES if path.startswith(side))] += size
+    parts = [Part(SIDES[side], 0, size, side == "text.words.") for side, size in sizes.items()]
+    problem = "nobody says which captions this model was trained on"
+    return ParameterReport(model.system_name, parts, totals(parts), problem=problem)
+
+
+def describe_run(model: TrainedModel, data: Path | None = None) -> ParameterReport:
     parts = count_model(model)
     report = ParameterReport(model.system.name, parts, totals(parts))
     try:

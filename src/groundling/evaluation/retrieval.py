@@ -11,13 +11,13 @@ from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.folds import fold_ranks, fold_recalls, parts
-from groundling.evaluation.made_from import MadeFrom
+from groundling.evaluation.made_from import corpus_hashes
 from groundling.evaluation.metrics import RankMetric, of_kind
 from groundling.evaluation.ranks import Ranks
 from groundling.evaluation.results import RetrievalResult, RetrievalScores
 from groundling.evaluation.scores import SCORES, Score
 from groundling.files import atomic_path
-from groundling.model.trained import TrainedModel
+from groundling.model import Model
 from groundling.run import Run
 
 Vectors = npt.NDArray[np.float32]
@@ -41,8 +41,9 @@ class RankedSplit:
         start = picture // size * size
         return slice(start, start + size)
 
-    def made_from(self, run: Run) -> MadeFrom:
-        return MadeFrom.of(run, self.corpus)
+    def hashes(self) -> dict[str, str]:
+        """By language, of what was asked."""
+        return corpus_hashes(self.corpus)
 
     def save(self, run: Run) -> None:
         """Per-query ranks, for paired comparisons; `owners` says which picture a caption query belongs to.
@@ -61,7 +62,11 @@ class RankedSplit:
 
 
 def evaluate_retrieval(
-    model: TrainedModel, dataset: Dataset, split: str = "test", captions: str | None = None, folds: int | None = None
+    model: Model,
+    dataset: Dataset,
+    split: str = "test",
+    captions: str | None = None,
+    folds: int | None = None,
 ) -> RankedSplit:
     """Every language of the split: all its pictures are the gallery, its captions of that language the queries.
 
@@ -69,14 +74,14 @@ def evaluate_retrieval(
     gallery of its own, are averaged; None leaves their number to the recipe.
     """
     part = dataset.split(split)
-    folds = folds or model.recipe.evaluation.folds
-    corpus = check_queries(part.corpus, split, captions or model.recipe.evaluation.captions, folds)
+    folds = folds or model.evaluation.folds
+    corpus = check_queries(part.corpus, split, captions or model.evaluation.captions, folds)
     pictures = model.encode_features(part.features)
     vectors = model.encode_text(corpus.texts, corpus.languages.tolist())
-    score = SCORES[model.system.similarity]
+    score = SCORES[model.similarity]
     result, by_language = measure(corpus, pictures, lambda code: vectors[corpus.languages == code], split, folds, score)
     result = replace(result, skipped=dataset.skipped)
-    return RankedSplit(result, by_language, corpus, pictures, vectors, folds, model.system.similarity)
+    return RankedSplit(result, by_language, corpus, pictures, vectors, folds, model.similarity)
 
 
 def measure(

@@ -1,70 +1,104 @@
-"""Evaluations of runs: made, left in their folders, read again, and made anew where they no longer hold."""
+"""Evaluations: made, left in a folder, read again, and made anew where they no longer hold.
 
+A run that is asked what it was trained for keeps the answer in its own folder. Every other model, and a run that is
+asked something else, has a folder for it that the user names, or one in runs/.
+"""
+
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.asked_corpus import asked_corpus, looked_at
+from groundling.evaluation.asked import Asked
 from groundling.evaluation.made_from import MadeFrom
 from groundling.evaluation.results import Result
 from groundling.evaluation.split import EvaluatedSplit, evaluate_split
 from groundling.files import read_json, write_json
-from groundling.model.trained import TrainedModel
+from groundling.model import Model
 from groundling.progress import notice
 from groundling.run import Run
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A run on one split of a corpus. `saved`: the answer is kept in its folder, for the question was the run's own."""
+    """A model on one split of a corpus.
+
+    Attributes:
+        run: the folder that has the answer, if it was `saved`.
+        asked: what the answer is to.
+    """
 
     run: Run
-    model: TrainedModel
+    model: Model
     split: EvaluatedSplit
     saved: bool
+    asked: Asked
 
     @property
     def result(self) -> Result:
         return self.split.result
 
 
+def evaluate_model(
+    model: Model,
+    asked: Asked | None = None,
+    data: Path | None = None,
+    out: Path | None = None,
+    dataset: Dataset | None = None,
+) -> Evaluation:
+    """Evaluate a model by what it is good for.
+
+    The answer to a run's own question is kept in its folder, and what is asked of a run beside that is only answered,
+    unless there is a folder `out` for it. Of other models all answers are kept, in `out` or in runs/MODEL-on-CORPUS.
+    `dataset` saves loading the corpus again right after training.
+    """
+    asked = asked or Asked()
+    settings = asked.corpus_for(model)
+    own = out is None and asked.is_own(model)
+    if model.run is not None:
+        say_if_unfinished(model.run)
+    folder = None if model.run is not None and out is None else Run(out or answers_folder(model, settings.name))
+    if folder is not None and folder.recipe_file.exists():
+        raise UserError(f"{folder.folder}: there is a run in it; choose another folder for the evaluation with --out")
+    evaluated = evaluate_split(model, dataset or model.dataset(settings, data, (asked.split,)), asked)
+    if own and model.run is not None:
+        save_own(model.run, evaluated)
+    elif folder is not None:
+        save(folder, evaluated, MadeFrom(model.fingerprint, evaluated.hashes(), asked.to_json(model)))
+    return Evaluation(folder or model.run or Run(Path()), model, evaluated, own or folder is not None, asked)
+
+
 def evaluate_run(
     folder: Path,
-    split: str = "test",
-    captions: str | None = None,
-    corpus: str | None = None,
+    asked: Asked | None = None,
     data: Path | None = None,
     device: str = "auto",
     dataset: Dataset | None = None,
-    folds: int | None = None,
 ) -> Evaluation:
-    """Evaluate a run by what it was trained for.
-
-    Only the run's own corpus, test split, queries and folds change what is kept in the run folder; other questions are
-    answered without overwriting it. `dataset` saves loading the corpus again right after training.
-    """
-    run, model = Run.open(folder), TrainedModel.load(folder, device)
-    if model.judges and (captions is not None or folds is not None):
-        raise UserError(f"{folder} judges statements: there are no captions to choose from, and no folds")
-    say_if_unfinished(run)
-    if dataset is None:
-        features, splits = model.recipe.features, looked_at(model.recipe.features, split)
-        dataset = Dataset.load(asked_corpus(model.recipe.corpus, corpus), features, data, splits)
-    evaluated = evaluate_split(model, dataset, split, captions, folds)
-    own = (split, captions, corpus) == ("test", None, None) and folds in (None, model.recipe.evaluation.folds)
-    if own:
-        save(run, evaluated)
-    return Evaluation(run, model, evaluated, own)
+    """Evaluate a run; see `evaluate_model`."""
+    return evaluate_model(Model.load(Run.open(folder), device), asked, data, dataset=dataset)
 
 
-def save(run: Run, evaluated: EvaluatedSplit) -> None:
-    """The rank of every query, or the prediction for every statement, and then evaluation.json: a run that has one is
-    done, and what lies beside it belongs to it."""
+def answers_folder(model: Model, corpus: str) -> Path:
+    """Where what a model answers about a corpus is kept if nobody says where."""
+    parts = (Path(model.text_name or model.name).name, Path(corpus).name.removesuffix(Path(corpus).suffix) or corpus)
+    return Path("runs") / "-on-".join(re.sub(r"[^\w.+-]", "-", part) for part in parts)
+
+
+def save_own(run: Run, evaluated: EvaluatedSplit) -> None:
+    """What a run has answered to its own question, in its folder."""
+    save(run, evaluated, MadeFrom.of(run, evaluated.hashes()))
+
+
+def save(run: Run, evaluated: EvaluatedSplit, made: MadeFrom) -> None:
+    """The rank of every query, or the prediction for every statement, and then evaluation.json: a folder that has one
+    is done, and what lies beside it belongs to it."""
     with run.rewriting(run.evaluation_file, run.ranks_file, run.predictions_file):
-        run.evaluation_file.unlink(missing_ok=True)
+        for file in (run.evaluation_file, run.ranks_file, run.predictions_file):
+            file.unlink(missing_ok=True)
         evaluated.save(run)
-        write_json(run.evaluation_file, {**evaluated.result.to_json(), "made_from": evaluated.made_from(run).to_json()})
+        write_json(run.evaluation_file, {**evaluated.result.to_json(), "made_from": made.to_json()})
 
 
 def made_from(run: Run) -> MadeFrom | None:
@@ -74,26 +108,26 @@ def made_from(run: Run) -> MadeFrom | None:
 
 
 def why_stale(run: Run) -> str | None:
-    """In a few words why the saved evaluation does not hold for the run as it is; None where it does.
-
-    Where the weights are gone, as they are after a table, nothing can have changed.
-    """
-    if not run.weights_file.exists():
-        return None
+    """In a few words why the saved evaluation does not hold for the model as it is; None where it does."""
     made = made_from(run)
-    return "nobody knows which weights were evaluated" if made is None else made.why_stale(run)
+    if made is not None:
+        return made.why_stale(run)
+    return "nobody knows which weights were evaluated" if run.weights_file.exists() else None
 
 
 def refresh(run: Run, data: Path | None = None, device: str = "auto") -> None:
-    """Evaluate the run anew if its saved evaluation no longer holds, and say so."""
+    """Evaluate anew if the saved evaluation no longer holds, and say so."""
     why = why_stale(run)
-    if why is not None:
-        notice(f"{run.folder}: {why}; evaluating it again")
-        evaluate_run(run.folder, data=data, device=device)
+    if why is None:
+        return say_if_unfinished(run)
+    notice(f"{run.folder}: {why}; evaluating it again")
+    made = made_from(run)
+    if made is not None and made.asked is not None:
+        evaluate_model(made.model(device), made.asked, data, run.folder)
     else:
-        say_if_unfinished(run)
+        evaluate_run(run.folder, data=data, device=device)
 
 
 def say_if_unfinished(run: Run) -> None:
-    if not run.finished:
+    if run.recipe_file.exists() and not run.finished:
         notice(f"{run.folder}: its training has not ended; these are its best weights so far")

@@ -1,17 +1,23 @@
 """One split of a corpus, by what a model was trained for: retrieval or entailment."""
 
+from typing import cast
+
 from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.evaluation.asked import Asked
 from groundling.evaluation.entailment import JudgedSplit, evaluate_entailment
 from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
-from groundling.model.trained import TrainedModel
+from groundling.model import FeatureModel, Model
 
 EvaluatedSplit = RankedSplit | JudgedSplit
 
 
-def evaluate_split(
-    model: TrainedModel, dataset: Dataset, split: str = "test", captions: str | None = None, folds: int | None = None
-) -> EvaluatedSplit:
-    """`captions` and `folds` are for retrieval; see `evaluate_retrieval`."""
-    if model.judges:
-        return evaluate_entailment(model, dataset, split)
-    return evaluate_retrieval(model, dataset, split, captions, folds)
+def evaluate_split(model: Model, dataset: Dataset, asked: Asked | None = None) -> EvaluatedSplit:
+    """The test split as the model is tested, where nothing else is asked."""
+    asked = asked or Asked()
+    if not model.judges:
+        model.check_finds()
+        return evaluate_retrieval(model, dataset, asked.split, asked.captions, asked.folds)
+    if (asked.captions, asked.folds) != (None, None):
+        raise UserError(f"{model.name} judges statements: there are no captions to choose from, and no folds")
+    return evaluate_entailment(cast(FeatureModel, model), dataset, asked.split)

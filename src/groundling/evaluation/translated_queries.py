@@ -5,27 +5,27 @@ from dataclasses import replace
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.evaluation.loading import LoadedRun
+from groundling.evaluation.loading import LoadedModel
 from groundling.evaluation.query_translations import find_translations
 from groundling.evaluation.results import TranslatedResult
 
 ENOUGH = 0.9  # of a language's captions
 
 
-def ask_translated(loaded: LoadedRun, target: str, source: str) -> TranslatedResult:
+def ask_translated(loaded: LoadedModel, target: str, source: str) -> TranslatedResult:
     """An evaluation of the captions of every language, translated to `target`.
 
     Captions in `target` itself are asked as they are. What has no translation is left out; `untranslated` counts it by
     language. A language of which less than `ENOUGH` is translated is left out altogether: the fewer captions compete,
     the better a model looks.
     """
-    if target not in loaded.trained:
+    if loaded.model.languages and target not in loaded.model.languages:
         raise UserError(
-            f'{loaded.run.folder} was trained on {", ".join(loaded.trained)}; it cannot be asked in "{target}"'
+            f'{loaded.model.name} was trained on {", ".join(loaded.languages)}; it cannot be asked in "{target}"'
         )
     part = loaded.part()
     queries, kept = loaded.queries(part.corpus), loaded.asks(part.corpus)
-    found = find_translations(part.corpus, [target], source, loaded.data, loaded.model.device.type)
+    found = find_translations(part.corpus, [target], source, loaded.data, loaded.device.type)
     texts = [versions[0] for versions, asks in zip(found.texts, kept, strict=True) if asks]
     there = np.array([text is not None for text in texts])
     missing = {code: int((~there & (queries.languages == code)).sum()) for code in sorted(queries.all_languages())}

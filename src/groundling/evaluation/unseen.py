@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from groundling.corpus import Corpus
-from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.asked_corpus import asked_corpus, looked_at
+from groundling.evaluation.asked import Asked, asked_corpus
 from groundling.evaluation.split import evaluate_split
 from groundling.model.trained import TrainedModel
-from groundling.run import Run
 from groundling.text import Tokeniser
 from groundling.text.segmentation import words
 
@@ -29,11 +27,6 @@ EXPECT = {
     "new script": "chance, for hardly a letter of it was met in training",
     "pretrained encoder": "anything, for it may have met this language before this training",
 }
-
-
-def trained_languages(run: Run, model: TrainedModel) -> list[str]:
-    """What the run was trained on; nothing where it is not known, as for an unfinished run on all of a corpus."""
-    return run.languages() or list(model.recipe.corpus.languages or [])
 
 
 def evaluate_unseen(
@@ -50,21 +43,21 @@ def evaluate_unseen(
 
     The run's folder is left as it is.
     """
-    run, model = Run.open(folder), TrainedModel.load(folder, device)
-    wanted, trained = sorted(set(languages)), trained_languages(run, model)
+    model = TrainedModel.load(folder, device)
+    wanted, trained = sorted(set(languages)), model.languages
     if not trained:
         raise UserError(f"{folder}: finish this run before it is asked about other languages than its own")
     for code in wanted:
         if code in trained:
             raise UserError(f'{folder} was trained on "{code}"; unseen are languages other than {", ".join(trained)}')
-    settings, features = asked_corpus(model.recipe.corpus, corpus, wanted), model.recipe.features
-    dataset = Dataset.load(settings, features, data, looked_at(features, split))
+    settings = asked_corpus(model.corpus, corpus, wanted)
+    dataset = model.dataset(settings, data, (split,))
     what, read = ("statements", dataset.judged()) if model.judges else ("captions", dataset)
     part = read.split(split).corpus
     for code in wanted:
         if code not in part.languages:
             raise UserError(f'corpus {part.name} has no {what} in "{code}" in split "{split}"')
-    evaluated = evaluate_split(model, dataset, split, captions, folds)
+    evaluated = evaluate_split(model, dataset, Asked(settings, split, captions, folds))
     known = {code: knowledge(model.tokeniser, evaluated.corpus, code) for code in wanted}
     return {
         **evaluated.result.to_json(),

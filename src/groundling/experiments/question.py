@@ -14,12 +14,12 @@ from pydantic import Field, model_validator
 
 from groundling.corpus.catalogue import DATA_VARIABLE
 from groundling.errors import UserError
-from groundling.evaluation.asked_corpus import asked_corpus
+from groundling.evaluation.asked import asked_corpus
 from groundling.settings import CorpusSettings, Settings
 
 if TYPE_CHECKING:
     from groundling.corpus import Corpus
-    from groundling.evaluation.loading import LoadedRun
+    from groundling.evaluation.loading import LoadedModel
 
 KINDS = ("consistency", "translate_to", "origin")
 
@@ -68,7 +68,7 @@ class Question(Settings):
         return asked_corpus(settings, self.corpus, every_language=bool(self.translate_to))
 
 
-def answer(question: Question, loaded: "LoadedRun") -> dict[str, Any]:
+def answer(question: Question, loaded: "LoadedModel") -> dict[str, Any]:
     """An evaluation as JSON. `loaded` has the corpus that `Question.asked_of` names."""
     source = find_source(question.source or "own", loaded.data)
     if question.consistency:

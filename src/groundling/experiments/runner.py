@@ -241,7 +241,7 @@ def run_entry(
     """Train (or go on training) one entry, evaluate it on the test split, and ask it what else is to be known."""
     from groundling.dataset import Dataset
     from groundling.evaluation import saved
-    from groundling.evaluation.loading import LoadedRun
+    from groundling.evaluation.loading import LoadedModel
     from groundling.evaluation.split import evaluate_split
     from groundling.files import write_json
     from groundling.model.trained import TrainedModel
@@ -266,10 +266,10 @@ def run_entry(
     if model.recipe.features != entry.recipe.features:  # it looks through a picture network of its own
         dataset = Dataset.load(entry.recipe.corpus, model.recipe.features, data, splits=("test",))
     if not is_evaluated(run):
-        saved.save(run, evaluate_split(model, dataset))  # first of all: an entry with an evaluation is done
+        saved.save_own(run, evaluate_split(model, dataset))  # first of all: an entry with an evaluation is done
     for question in asked:
         if not is_answered(run, question):
-            loaded = LoadedRun(run, model, _asked_dataset(entry, question, data), data)
+            loaded = LoadedModel(model, _asked_dataset(entry, question, data), data, device=model.device)
             made = read_json(run.verified(run.evaluation_file))["made_from"]
             write_json(folder / question.file, {**answer(question, loaded), "made_from": made})
     if not (kept or keep_weights or entry.keeps_weights):

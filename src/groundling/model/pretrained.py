@@ -17,6 +17,7 @@ from PIL import Image
 from groundling import hub
 from groundling.decoding.structure import PictureError
 from groundling.errors import UserError
+from groundling.model.parameter_sizes import sizes_by_side
 from groundling.model.prompt import checked_prompt
 from groundling.model.protocol import Model, Vectors
 from groundling.model.sides import GPU_BATCH, PictureSide, TextSide
@@ -43,6 +44,7 @@ class PretrainedModel(Model):
         self.pictures, self.text = pictures, text
         self.prompt = None if prompt is None else checked_prompt(prompt)
         self.name, self.backbone, self.device = pictures.name, pictures.backbone, pictures.device
+        self.text_name = None if text.name == pictures.name else text.name
         self.batch = GPU_BATCH if self.device.type == "cuda" else 1
         self.languages = []  # not known: no checkpoint says
 
@@ -64,6 +66,15 @@ class PretrainedModel(Model):
 
     def _with_prompt(self, digest: str) -> str:
         return digest if self.prompt is None else hashlib.sha256(f"{digest}\n{self.prompt}".encode()).hexdigest()
+
+    @property
+    def parameter_sizes(self) -> dict[str, int]:
+        return {
+            path: size
+            for side, name in ((self.text, "text."), (self.pictures, "picture."))
+            for path, size in sizes_by_side(side.network.named_parameters()).items()
+            if path.startswith(name)  # a network may hold the other side, too
+        }
 
     def load_picture_side(self) -> None:
         blank = io.BytesIO()

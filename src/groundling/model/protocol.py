@@ -6,10 +6,10 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +18,13 @@ from groundling.decoding.structure import PictureError
 from groundling.errors import UserError
 from groundling.model.pictures import Picture, as_list, named_bytes
 from groundling.model.reading import TextReading
+from groundling.settings import CorpusSettings, EvaluationSettings
 from groundling.text.language_detection import checked_language, detect_language, foreign_language
 from groundling.text.segmentation import words
+
+if TYPE_CHECKING:
+    from groundling.dataset import Dataset
+    from groundling.run import Run
 
 Vectors = npt.NDArray[np.float32]
 Owners = npt.NDArray[np.int64]
@@ -57,6 +62,11 @@ class Model(ABC):
         kind, name, backbone, languages, similarity, judges: see `Description`.
         asks_language: whether it must know the language of a text; most pretrained models read all alike.
         batch: how many pictures are best encoded together: one for each core, more on a GPU.
+        text_name: what its text side was loaded by, where that is a model of its own.
+        prompt: what a text is put into before it is read; None where it is read as it is.
+        run: the run that it was loaded from; None for all that is not a run.
+        takes_features: whether pictures can be given by features that somebody else computed.
+        temperature: what the logits of entailment are divided by, so that probabilities are as sure as they are right.
     """
 
     kind: str
@@ -66,6 +76,11 @@ class Model(ABC):
     similarity: str = "cosine"
     asks_language: bool = True
     batch: int = 1
+    text_name: str | None = None
+    prompt: str | None = None
+    run: "Run | None" = None
+    takes_features: bool = False
+    temperature: float = 1.0
 
     @staticmethod
     def load(
@@ -100,6 +115,20 @@ class Model(ABC):
     def judges(self) -> bool:
         """Whether it can tell if a text is true of a picture."""
         return False
+
+    @property
+    def system_name(self) -> str:
+        """The system that it was trained as, or the kind of network that it is."""
+        return f"{self.kind} {self.backbone}"
+
+    @property
+    def parameter_sizes(self) -> Mapping[str, int]:
+        """Parameter by its path → how many numbers it has. Paths begin with "text." (those of words with "text.words.")
+        or "picture."."""
+        raise UserError(
+            f"{self.name}: its parameters are inside of graphs and cannot be told apart; ask of the model that it was "
+            "made from"
+        )
 
     @property
     def accuracy(self) -> dict[str, float]:
@@ -209,6 +238,42 @@ class Model(ABC):
             prepared.append(found)
         return prepared
 
+    # A corpus
+
+    @property
+    def corpus(self) -> CorpusSettings | None:
+        """What it was trained on, and is tested on where nobody names another; None where that is not known."""
+        return None
+
+    @property
+    def evaluation(self) -> EvaluationSettings:
+        """How it is tested where nobody says: which captions ask, and in how many folds."""
+        return EvaluationSettings()
+
+    def dataset(
+        self, corpus: CorpusSettings, data: Path | None = None, splits: Collection[str] | None = None
+    ) -> "Dataset":
+        """A corpus with the features of its pictures, as this model needs them; with `splits` only pictures of these.
+
+        Features are kept between calls.
+        """
+        from groundling.model.on_corpus import dataset_of
+
+        return dataset_of(self, corpus, data, splits)
+
+    @property
+    def features(self) -> int:
+        """The length of a picture's features; those of a model without a frozen backbone are its vectors."""
+        return self.dimensions
+
+    def features_of(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
+        """[pictures, features] of what `preparation` gave."""
+        return self.encode_prepared(prepared)
+
+    def encode_features(self, features: Vectors, batch_size: int = 4096) -> Vectors:
+        """[pictures, dimensions] unit vectors of pictures given by their features."""
+        return features
+
     # Both
 
     @property
@@ -248,15 +313,14 @@ class Model(ABC):
 
 
 class FeatureModel(Model):
-    """A model that looks at pictures through a frozen backbone: what the backbone gives, its features, can be kept.
+    """A model that looks at pictures through a frozen backbone: what the backbone gives, its features, can be kept."""
 
-    Attributes:
-        features: the length of a picture's features.
-    """
+    takes_features = True
 
     @property
     @abstractmethod
-    def features(self) -> int: ...
+    def features(self) -> int:
+        """The length of what the backbone gives."""
 
     @abstractmethod
     def features_of(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
@@ -275,6 +339,17 @@ class FeatureModel(Model):
         owners: Owners | None = None,
     ) -> Vectors:
         """`judge` of pictures given by their features: row i is of text i, or row `owners[i]` where these are given."""
+
+    def entailment_logits(
+        self,
+        texts: Sequence[str],
+        features: Vectors,
+        languages: str | Sequence[str],
+        owners: Owners | None = None,
+    ) -> Vectors:
+        """What these probabilities are made of, before the temperature: their logarithms, where no more is known."""
+        shares = self.judge_features(texts, features, languages, owners)
+        return np.log(np.maximum(shares, np.finfo(np.float32).tiny))
 
     def encode_prepared(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
         return self.encode_features(self.features_of(prepared))

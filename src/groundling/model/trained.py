@@ -1,7 +1,7 @@
 """A run of ours as a model: the best weights of a training, with its tokeniser and its recipe."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +15,7 @@ from safetensors.torch import load_file
 from groundling import hub, systems
 from groundling.calibration import probabilities
 from groundling.corpus.entailment import LABELS
+from groundling.dataset import Dataset
 from groundling.devices import pick_device
 from groundling.encoders.picture import features_in
 from groundling.encoders.text import TextEncoder
@@ -26,7 +27,7 @@ from groundling.model.fingerprint import run_fingerprint, side_fingerprint
 from groundling.model.pictures import Picture, as_list
 from groundling.model.protocol import FeatureModel, Owners, Vectors, refuse_options
 from groundling.run import Run
-from groundling.settings import FeatureSettings, Recipe, as_saved
+from groundling.settings import CorpusSettings, EvaluationSettings, FeatureSettings, Recipe, as_saved
 from groundling.systems import Encoders, JudgingEncoders, System
 from groundling.text import Tokeniser
 from groundling.vision.preprocessing import Pixels, Preprocessing
@@ -39,7 +40,6 @@ class TrainedModel(FeatureModel):
 
     Attributes:
         feature_settings: how it looks at picture files; None where nobody knows.
-        temperature: what the logits of entailment are divided by, so that probabilities are as sure as they are right.
         run: the folder that it was loaded from; None for one that was just trained.
     """
 
@@ -55,7 +55,6 @@ class TrainedModel(FeatureModel):
         self.readers = [Reader(encoder, device) for encoder in self.encoders.text.readers()]
         self.name, self.similarity = recipe.name, system.similarity
         self.languages = list(recipe.corpus.languages or [])
-        self.run: Run | None = None
 
     @staticmethod
     def load(
@@ -95,6 +94,30 @@ class TrainedModel(FeatureModel):
         return model
 
     # What it is
+
+    @property
+    def system_name(self) -> str:
+        return self.system.name
+
+    @property
+    def parameter_sizes(self) -> dict[str, int]:
+        return {path: parameter.numel() for path, parameter in self.encoders.named_parameters()}
+
+    @property
+    def corpus(self) -> CorpusSettings:
+        return self.recipe.corpus
+
+    @property
+    def evaluation(self) -> EvaluationSettings:
+        return self.recipe.evaluation
+
+    def dataset(
+        self, corpus: CorpusSettings, data: Path | None = None, splits: Collection[str] | None = None
+    ) -> Dataset:
+        """Features of all pictures are kept, but of a run with a picture network of its own only those of its dev and
+        test pictures, and looking at all others takes long."""
+        features = self.recipe.features
+        return Dataset.load(corpus, features, data, None if features.weights is None else splits)
 
     @property
     def features(self) -> int:

@@ -231,10 +231,13 @@ class RunReport:
 
 
 def write_report(evaluation: Evaluation, seen: RankedSplit | None = None) -> Path:
-    """The report of a run that was evaluated, in its folder; `seen` are pictures of its training (`evaluate_seen`)."""
-    run, split = evaluation.run, evaluation.split
-    facts = run.facts().to_json() if run.finished else {}
-    settings = evaluation.model.recipe.model_dump(exclude_none=True)
+    """The report of a model that was evaluated, in the folder that has the evaluation; `seen` are pictures of its
+    training (`evaluate_seen`)."""
+    run, split, model = evaluation.run, evaluation.split, evaluation.model
+    facts = run.facts().to_json() if run.finished else {"system": model.system_name}
+    settings = evaluation.asked.to_json(model)
+    if evaluation.run == model.run:
+        settings = run.recipe().model_dump(exclude_none=True)
     sheet = examples(split) if isinstance(split, RankedSplit) else []
     known = None if seen is None else Seen.of(seen)
     return RunReport(split.result, read_metrics(run.metrics_file), settings, facts, sheet, known).write(run.folder)

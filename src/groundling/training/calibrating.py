@@ -7,7 +7,7 @@ from typing import Any
 from groundling.calibration import HIGHEST
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.asked_corpus import asked_corpus
+from groundling.evaluation.asked import asked_corpus
 from groundling.evaluation.entailment import fitted_temperature
 from groundling.files import write_json
 from groundling.model.trained import TrainedModel

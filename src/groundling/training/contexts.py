@@ -6,9 +6,7 @@ import torch
 
 from groundling.batches.stage import Learn, Stage
 from groundling.dataset import Dataset
-from groundling.evaluation.unseen import trained_languages
 from groundling.model.trained import TrainedModel
-from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.systems import Context, Start, System
 from groundling.training.validation import check_languages
@@ -17,7 +15,7 @@ from groundling.training.validation import check_languages
 def load_start(folder: Path, device: str) -> Start:
     """A finished run, for the training that starts from it."""
     model = TrainedModel.load(folder, device)
-    return Start(model.system, model.tokeniser, model.encoders, tuple(trained_languages(Run(folder), model)))
+    return Start(model.system, model.tokeniser, model.encoders, tuple(model.languages))
 
 
 def make_context(

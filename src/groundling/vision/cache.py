@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,8 +72,34 @@ def extract(
     preprocessing = preprocessing or backbone.cut or Preprocessing(backbone.size)
     if preprocessing.size != backbone.size:
         raise ValueError(f"pictures of size {preprocessing.size} for a backbone of size {backbone.size}")
-    place = features_folder(backbone, preprocessing, folder)
-    dim = preprocessing.views * backbone.dim
+    return cached(
+        paths,
+        features_folder(backbone, preprocessing, folder),
+        _settings(backbone, preprocessing),
+        preprocessing.views * backbone.dim,
+        preprocessing.pixels,
+        lambda pixels: _encode(backbone, pixels, preprocessing),
+        max(1, batch // preprocessing.parts),
+        threads,
+        strict,
+    )
+
+
+def cached(
+    paths: list[Path],
+    place: Path,
+    settings: dict[str, object],
+    dim: int,
+    decode: Callable[[bytes], Pixels],
+    encode: Callable[[list[Pixels]], shards.Vectors],
+    at_once: int = 64,
+    threads: int | None = None,
+    strict: bool = False,
+) -> Features:
+    """What `encode` makes of picture files, [paths, dim], kept in the folder `place` with the settings that tell it.
+
+    `decode` is called in processes of their own (see `decoding.workers`); `at_once` pictures are encoded together.
+    """
     vectors = np.zeros((len(paths), dim), dtype=np.float32)
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool, cancelled_on_error(pool):
         rows, failed = rows_by_content(paths, pool)
@@ -82,13 +108,11 @@ def extract(
         todo = _fill_from_cache(vectors, rows, place, dim)
         if todo:
             with writable(place, "features"):
-                write_json(place / "settings.json", _settings(backbone, preprocessing))
+                write_json(place / "settings.json", settings)
                 remove_leftovers(place)
         with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress, _Shard(place) as shard:
-            at_once = max(1, batch // preprocessing.parts)
-            pictures = decoded(paths, todo, preprocessing.pixels, failed, pool, limit=2 * at_once)
-            for keys, pixels in _batches(pictures, at_once):
-                features = _encode(backbone, pixels, preprocessing)
+            for keys, pixels in _batches(decoded(paths, todo, decode, failed, pool, limit=2 * at_once), at_once):
+                features = encode(pixels)
                 shard.add(keys, features)
                 for key, feature in zip(keys, features, strict=True):
                     vectors[todo[key]] = feature

@@ -12,12 +12,10 @@ from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.consistency.score import Average, Combination, Combined
 from groundling.evaluation.consistency.training import Queries, learn
-from groundling.evaluation.loading import LoadedRun
+from groundling.evaluation.loading import LoadedModel
 from groundling.evaluation.query_translations import COMPARABLE, OWN, Translations, find_translations
 from groundling.evaluation.results import ConsistencyResult, Learning
-from groundling.evaluation.scores import SCORES
-from groundling.model.protocol import Vectors
-from groundling.model.trained import TrainedModel
+from groundling.model.protocol import Model, Vectors
 
 How = Literal["average", "learned"]
 Integers = npt.NDArray[np.int64]
@@ -49,7 +47,7 @@ class Versions:
         return self.table[self.places[self.corpus.languages == code, languages.index(code)]]
 
 
-def ask_together(loaded: LoadedRun, how: How, source: str = OWN) -> ConsistencyResult:
+def ask_together(loaded: LoadedModel, how: How, source: str = OWN) -> ConsistencyResult:
     """An evaluation of each query together with its translations, and `alone` without them.
 
     "learned" learns on the dev split how much to make of each language.
@@ -58,13 +56,13 @@ def ask_together(loaded: LoadedRun, how: How, source: str = OWN) -> ConsistencyR
         raise UserError("--consistency learned learns on the dev split; measure it on another one")
     part = loaded.part()
     queries, kept = loaded.queries(part.corpus), loaded.asks(part.corpus)
-    known = sorted(set(loaded.trained) | set(queries.all_languages()))
+    known = sorted(set(loaded.languages) | set(queries.all_languages()))
     if len(known) == 1:
         raise UserError(
-            f"{loaded.run.folder} knows one language, {known[0]}, so that there is no other to ask in; "
+            f"{loaded.model.name} knows one language, {known[0]}, so that there is no other to ask in; "
             f"--translate-to {known[0]} asks it with captions of other languages"
         )
-    found = find_translations(part.corpus, known, source, loaded.data, loaded.model.device.type)
+    found = find_translations(part.corpus, known, source, loaded.data, loaded.device.type)
     languages = _spoken(found, kept, known)
     versions = _versions(loaded.model, part, queries, kept, found, known, languages)
     shares = _shares(versions, languages)
@@ -77,7 +75,7 @@ def ask_together(loaded: LoadedRun, how: How, source: str = OWN) -> ConsistencyR
     learning = None
     if how == "learned":
         combination, learning = _learned(loaded, known, languages, source)
-    together = Combined(SCORES[loaded.model.system.similarity], combination, len(languages))
+    together = Combined(loaded.score, combination, len(languages))
     return ConsistencyResult(
         loaded.measure(queries, versions.pictures, versions.packed, together),
         loaded.measure(queries, versions.pictures, lambda code: versions.alone(code, languages)),
@@ -100,7 +98,7 @@ def _spoken(found: Translations, kept: npt.NDArray[np.bool_], known: list[str]) 
 
 
 def _versions(
-    model: TrainedModel,
+    model: Model,
     part: Dataset,
     queries: Corpus,
     kept: npt.NDArray[np.bool_],
@@ -127,11 +125,11 @@ def _shares(versions: Versions, languages: list[str]) -> dict[str, float]:
     return {code: 100 * float(more[codes == code].mean()) for code in languages if (codes == code).any()}
 
 
-def _learned(loaded: LoadedRun, known: list[str], languages: list[str], source: str) -> tuple[Combination, Learning]:
+def _learned(loaded: LoadedModel, known: list[str], languages: list[str], source: str) -> tuple[Combination, Learning]:
     """What the dev queries that have a translation teach."""
     part = loaded.part("dev")
     queries, kept = loaded.queries(part.corpus, "dev", 1), loaded.asks(part.corpus)
-    found = find_translations(part.corpus, known, source, loaded.data, loaded.model.device.type)
+    found = find_translations(part.corpus, known, source, loaded.data, loaded.device.type)
     versions = _versions(loaded.model, part, queries, kept, found, known, languages)
     translated = (versions.places >= 0).sum(axis=1) > 1
     groups = []
@@ -140,18 +138,14 @@ def _learned(loaded: LoadedRun, known: list[str], languages: list[str], source: 
         if chosen.any():
             rows = versions.table[versions.places[chosen]].reshape(int(chosen.sum()), -1)
             owners = torch.from_numpy(queries.owners[chosen])
-            groups.append(Queries(_on(rows, loaded.model), owners.to(loaded.model.device)))
+            groups.append(Queries(torch.from_numpy(rows).to(loaded.device), owners.to(loaded.device)))
     if not groups:
         raise UserError(
             f"{found.source}: no dev caption of corpus {queries.name} has a translation there to learn from; "
             "use --consistency average"
         )
-    base = SCORES[loaded.model.system.similarity]
-    learned, losses = learn(base, _on(versions.pictures, loaded.model), groups, len(languages))
+    pictures = torch.from_numpy(versions.pictures).to(loaded.device)
+    learned, losses = learn(loaded.score, pictures, groups, len(languages))
     importance = dict(zip(languages, learned.importance(), strict=True))
     learned_from = sum(len(group.owners) for group in groups)
     return learned, Learning(learned.parameters, learned_from, [losses[0], losses[-1]], importance)
-
-
-def _on(vectors: Vectors, model: TrainedModel) -> torch.Tensor:
-    return torch.from_numpy(vectors).to(model.device)
