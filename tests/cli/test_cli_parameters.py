@@ -59,6 +59,6 @@ def test_the_published_table_needs_no_run() -> None:
 
 
 def test_mistakes(own_ground: Path) -> None:
-    assert_one_sentence(call("parameters"), "name one or more runs")
-    assert_one_sentence(call("parameters", "run", "--table"), "name one or more runs")
-    assert_one_sentence(call("parameters", "nowhere"), "nowhere: no run here")
+    assert_one_sentence(call("parameters"), "name one or more models")
+    assert_one_sentence(call("parameters", "run", "--table"), "name one or more models")
+    assert_one_sentence(call("parameters", "nowhere"), "nowhere: neither the folder of a run")

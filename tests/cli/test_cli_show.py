@@ -70,5 +70,5 @@ def test_mistakes_leave_the_page_that_is_there(run: Path) -> None:
     ):
         assert_one_sentence(call("show", run, *options, "--out", "page.html"), words)
     assert_one_sentence(call("show", run, "--out", "."), "a folder, where the name of a page is needed")
-    assert_one_sentence(call("show", "nowhere"), "nowhere: no run here")
+    assert_one_sentence(call("show", "nowhere"), "nowhere: neither the folder of a run")
     assert Path("page.html").read_text() == "old"

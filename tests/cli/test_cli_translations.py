@@ -155,7 +155,7 @@ def test_origins_are_asked_apart(ground: Path) -> None:
         (["--source", "own"], "--source goes with"),
         (["--consistency", "learned", "--split", "dev"], "learns on the dev split"),
         (["--consistency", "average", "--source", "nowhere.tsv"], "nowhere.tsv: no such file or folder"),
-        (["--vectors", "a", "b", "--by-origin"], "--by-origin goes with a run"),
+        (["--vectors", "a", "b", "--by-origin"], "--by-origin goes with a model"),
     ],
 )
 def test_mistakes_are_one_sentence(ground: Path, arguments: list[str], words: str) -> None:

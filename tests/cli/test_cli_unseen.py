@@ -54,7 +54,7 @@ def test_mistakes(run: Path) -> None:
     assert_one_sentence(call("evaluate", run, "--unseen-language", "en"), 'run was trained on "en"')
     assert_one_sentence(call("evaluate", run, "--unseen-language", "dee"), 'no captions in "dee" (did you mean "de"?)')
     with_vectors = call("evaluate", "--vectors", "P.npy", "C.npy", "--unseen-language", "de")
-    assert_one_sentence(with_vectors, "--unseen-language goes with a run")
+    assert_one_sentence(with_vectors, "--unseen-language goes with a model")
 
 
 def corpus_of(*texts: str) -> Corpus:
