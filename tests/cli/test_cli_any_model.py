@@ -17,7 +17,7 @@ from shapes import COLOURS, SHAPES, draw_shapes, write_table
 
 import groundling
 from conftest import make_recipe
-from groundling.corpus import catalogue
+from groundling.corpus import catalogue, storage
 from groundling.evaluation.ranks import ranks
 from groundling.files import read_json
 from groundling.model import Model, load
@@ -240,8 +240,9 @@ def test_mistakes_are_one_sentence(ground: Ground, world_files: Path) -> None:
 
 
 def test_a_picture_that_cannot_be_read_is_left_out(ground: Ground) -> None:
-    shutil.copytree(ground.folder / "shapes", "broken")
-    picture = Path("broken/png/red-circle-3.png")
+    shutil.copytree(ground.folder / "shapes", "table")
+    storage.save(catalogue.load("table"), Path("broken"))
+    picture = Path("table/png/red-circle-3.png")
     picture.write_bytes(picture.read_bytes()[:120])
     said = call("evaluate", "clip", "--corpus", "broken")
     assert "png/red-circle-3.png: cannot be read, skipped" in said.err
