@@ -9,10 +9,10 @@ from groundling.corpus import Corpus
 from groundling.corpus.columns import Mask
 from groundling.dataset import Dataset
 from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
-from groundling.model.trained import TrainedModel
+from groundling.model import Model
 
 
-def evaluate_seen(model: TrainedModel, dataset: Dataset, pictures: int, seed: int = 0) -> RankedSplit | None:
+def evaluate_seen(model: Model, dataset: Dataset, pictures: int, seed: int = 0) -> RankedSplit | None:
     """So many training pictures, drawn, and their captions; None where there are no training pictures to draw."""
     train = dataset.split("train")
     keep = draw_different(train.corpus, pictures, seed)
