@@ -29,13 +29,16 @@ from groundling.errors import UserError
 from groundling.objectives.language_alignment import AlignedLoss, AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, Pretraining, assign
 from groundling.objectives.two_branch import TwoBranchLoss, TwoBranchSettings, text_of
+from groundling.settings import Settings
 from groundling.systems.base import System
 from groundling.systems.plan import Context
 from groundling.text import Tokeniser
 from groundling.words.starting_vectors import StartingVectors
 
 
-class EmbeddingNetworkSettings(TwoBranchSettings):
+class EmbeddingNetworkSettings(Settings):
+    """A system's own settings have those of `TwoBranchSettings`, too."""
+
     dimensions: PositiveInt = Field(512, description="of the shared space")
     word_dimensions: PositiveInt = Field(300, description="of word vectors; a file has its own")
     universal_dimensions: PositiveInt = Field(512, description="of the embedding that each language's words map to")
@@ -69,6 +72,11 @@ class EmbeddingNetwork(System):
     def latent(self) -> LatentSettings:
         """How words are assigned to latent tokens, where the vocabulary is a hybrid one."""
         raise NotImplementedError(f"system {self.name} has no latent tokens")
+
+    @property
+    def two_branch(self) -> TwoBranchSettings:
+        """How captions are compared with pictures."""
+        return cast(TwoBranchSettings, self.settings)
 
     @property
     def alignment(self) -> AlignmentSettings | None:
@@ -139,22 +147,22 @@ class EmbeddingNetwork(System):
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         """`training.batch_size` counts pictures."""
         training = context.recipe.training
-        own, align = self.settings, self.alignment
+        align = self.alignment
         # Where one language is short another is long, and one GRU reads them all. Captions of one language are put
         # together by length: EmbN and PAR. EmbN, with a GRU for each, would read a tenth fewer words. A GPU
         # loses with more and smaller calls what it gains with fewer words (MULE on an H200: 10.2 ms against 9.8).
         packing = align is not None and len(data.codes) > 1 and data.features.device.type == "cpu"
         epochs = 0 if align is None else align.align_epochs
         size, seed, pool = training.batch_size, training.seed, training.length_pool
-        return EveryLanguageSampler(data, size, seed, own.sentences, epochs, pool, packing)
+        return EveryLanguageSampler(data, size, seed, self.two_branch.sentences, epochs, pool, packing)
 
     def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
         return self.grounded(sampler) if self.alignment is None else self.aligned(sampler, context)
 
     def grounded(self, sampler: Sampler) -> TwoBranchLoss:
         drawn = cast(EveryLanguageSampler, sampler)
-        easy = drawn.align_steps, round(self.settings.easy_epochs * drawn.stream.per_epoch)
-        return TwoBranchLoss(self.settings, easy)
+        easy = drawn.align_steps, round(self.two_branch.easy_epochs * drawn.stream.per_epoch)
+        return TwoBranchLoss(self.two_branch, easy)
 
     def aligned(self, sampler: Sampler, context: Context) -> AlignedLoss:
         align = cast(AlignmentSettings, self.alignment)

@@ -12,12 +12,13 @@ from typing import ClassVar, Literal
 
 from groundling.batches import Sampler, TrainingData
 from groundling.errors import UserError
+from groundling.objectives.two_branch import TwoBranchSettings
 from groundling.systems.base import register
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 from groundling.systems.plan import Context
 
 
-class EmbNSettings(EmbeddingNetworkSettings):
+class EmbNSettings(EmbeddingNetworkSettings, TwoBranchSettings):
     name: Literal["embn"] = "embn"
 
 

@@ -16,6 +16,7 @@ from pydantic import Field, PositiveInt
 from groundling.encoders.tokenisers.hybrid_vocabulary import HybridVocabulary
 from groundling.objectives.language_alignment import AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
+from groundling.objectives.two_branch import TwoBranchSettings
 from groundling.settings import Settings
 from groundling.systems.base import register
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
@@ -30,7 +31,9 @@ class FrequentWordSettings(Settings):
     own_dimensions: PositiveInt = Field(50, description="of these vectors, by principal components")
 
 
-class HEMSettings(EmbeddingNetworkSettings, AlignmentSettings, LatentTokenSettings, FrequentWordSettings):
+class HEMSettings(
+    EmbeddingNetworkSettings, TwoBranchSettings, AlignmentSettings, LatentTokenSettings, FrequentWordSettings
+):
     name: Literal["hem"] = "hem"
 
 

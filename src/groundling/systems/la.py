@@ -15,11 +15,12 @@ from pydantic import Field
 from groundling.encoders.tokenisers.hybrid_vocabulary import HybridVocabulary
 from groundling.objectives.language_alignment import AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
+from groundling.objectives.two_branch import TwoBranchSettings
 from groundling.systems.base import register
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 
 
-class LASettings(EmbeddingNetworkSettings, AlignmentSettings, LatentTokenSettings):
+class LASettings(EmbeddingNetworkSettings, TwoBranchSettings, AlignmentSettings, LatentTokenSettings):
     name: Literal["la"] = "la"
     align_epochs: float = Field(
         0, ge=0, description="passes that learn alignment only; with the tokens frozen there is nothing to align here"

@@ -19,12 +19,13 @@ from pydantic import Field, PositiveInt
 
 from groundling.encoders.tokenisers.own_vocabulary import OwnVocabulary
 from groundling.objectives.language_alignment import AlignmentSettings
+from groundling.objectives.two_branch import TwoBranchSettings
 from groundling.systems.base import register
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 from groundling.words.dictionary_mapping import DictionaryMapping
 
 
-class MULESettings(EmbeddingNetworkSettings, AlignmentSettings):
+class MULESettings(EmbeddingNetworkSettings, TwoBranchSettings, AlignmentSettings):
     name: Literal["mule"] = "mule"
     pca: PositiveInt | None = Field(None, description="reduce word vectors to so many dimensions")
     dictionary: PositiveInt | None = Field(

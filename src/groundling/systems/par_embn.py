@@ -13,11 +13,12 @@ from typing import ClassVar, Literal
 
 from groundling.encoders.text.universal import ParallelEncoder
 from groundling.encoders.tokenisers.by_language import LanguageTokeniser
+from groundling.objectives.two_branch import TwoBranchSettings
 from groundling.systems.base import register
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 
 
-class ParEmbNSettings(EmbeddingNetworkSettings):
+class ParEmbNSettings(EmbeddingNetworkSettings, TwoBranchSettings):
     name: Literal["par_embn"] = "par_embn"
 
 

@@ -30,13 +30,16 @@ from groundling.encoders.tokenisers.hybrid_vocabulary import HybridVocabulary
 from groundling.objectives.language_alignment import AlignedLoss, AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, LatentTokenSettings
 from groundling.objectives.masked import completion, masked_words
+from groundling.objectives.two_branch import TwoBranchSettings
 from groundling.systems.base import register
 from groundling.systems.embedding_network import EmbeddingNetwork, EmbeddingNetworkSettings
 from groundling.systems.hem import FrequentWordSettings
 from groundling.systems.plan import Context
 
 
-class SMALRSettings(EmbeddingNetworkSettings, AlignmentSettings, LatentTokenSettings, FrequentWordSettings):
+class SMALRSettings(
+    EmbeddingNetworkSettings, TwoBranchSettings, AlignmentSettings, LatentTokenSettings, FrequentWordSettings
+):
     name: Literal["smalr"] = "smalr"
     mask: float = Field(0.2, gt=0, lt=1, description="share of a caption's words that is masked")
     mask_weight: float = Field(1e-4, ge=0, description="of guessing what masked captions lack")

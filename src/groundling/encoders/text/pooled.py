@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from groundling.encoders.padding import average, last
+from groundling.encoders.settings import EncoderSettings
 from groundling.encoders.text.base import TEXT_ENCODERS, TextEncoder
 from groundling.encoders.text.pretrained import HubEncoder, HubSettings, load_encoder, pairs_mask
 from groundling.encoders.tokenisers.hub import HubTokeniser
@@ -24,7 +25,7 @@ from groundling.text import Tokeniser
 StatePooling = Literal["last", "first", "mean"]
 
 
-class PooledSettings(HubSettings):
+class PooledSettings(HubSettings, EncoderSettings):
     pooling: StatePooling = Field(
         "last",
         description="the state that stands for the sentence; last: final [SEP], or CLIP's end of text; first: [CLS]",

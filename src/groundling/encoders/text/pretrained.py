@@ -26,11 +26,11 @@ from groundling.encoders.text.bidirectional import BidirectionalSentence, Poolin
 from groundling.encoders.text.readers import SentenceReader
 from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.errors import UserError
-from groundling.settings import TextSettings
+from groundling.settings import Settings, TextSettings
 from groundling.text import Tokeniser
 
 
-class HubSettings(EncoderSettings):
+class HubSettings(Settings):
     """Of all encoders that begin as one from the hub."""
 
     encoder: str = Field(
@@ -39,7 +39,7 @@ class HubSettings(EncoderSettings):
     )
 
 
-class PretrainedSettings(HubSettings):
+class PretrainedSettings(HubSettings, EncoderSettings):
     pooling: Pooling = Field("last", description="as of the encoder bidirectional")
     trainable: bool = Field(False, description="train the encoder too; otherwise it is frozen")
 
