@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from groundling.objectives.caption_ring import caption_ring
-from groundling.objectives.info_nce import InfoNCE, info_nce
+from groundling.objectives.info_nce import LearnedInfoNCE, info_nce
 from groundling.objectives.similarity_distillation import joined, similarity_distillation
 
 
@@ -59,7 +59,7 @@ def test_gradients_and_what_is_absent() -> None:
 
 
 def test_the_temperature_is_learned_and_bounded() -> None:
-    objective = InfoNCE(0.05)
+    objective = LearnedInfoNCE(0.05)
     assert objective.log_scale.exp().item() == pytest.approx(20)
     confused = torch.tensor([[0.0, 1.0], [1.0, 0.0]])
     objective(confused).backward()
@@ -86,7 +86,7 @@ def test_the_ring_goes_through_all_lines(lines: int) -> None:
     torch.manual_seed(lines)
     captions = normalize(torch.randn(lines, 6, 4, dtype=torch.float64), dim=-1)
     texts, real = torch.randint(0, 9, (lines, 6)), torch.rand(lines, 6) < 0.8
-    objective = InfoNCE(0.2)
+    objective = LearnedInfoNCE(0.2)
     assert caption_ring(captions, texts, real, objective).item() == pytest.approx(
         slow_ring(captions, texts, real, 5.0), rel=1e-5
     )

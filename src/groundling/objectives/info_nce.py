@@ -7,20 +7,37 @@ https://arxiv.org/abs/2103.00020.
     L = − ½ · mean over i of  log softmax over j of (s_ij / τ) at j = i  +  log softmax over i of (s_ij / τ) …
 
 >>> import torch
->>> loss = InfoNCE(temperature=0.5)
->>> round(loss(torch.tensor([[1.0, 0.0], [0.0, 1.0]])).item(), 4)  # log(1 + exp(−2))
+>>> objective = InfoNCE(temperature=0.5)
+>>> round(objective(torch.tensor([[1.0, 0.0], [0.0, 1.0]])).item(), 4)  # log(1 + exp(−2))
 0.1269
 """
 
 import math
+from typing import ClassVar
 
 import torch
+from pydantic import Field, PositiveFloat
 from torch import Tensor, nn
+
+from groundling.objectives.objective import Objective, register
 
 LARGEST_SCALE = 100.0  # 1 / τ, so that a batch of pairs that are told apart already does not sharpen for ever
 
 
-class InfoNCE(nn.Module):
+@register
+class InfoNCE(Objective):
+    name: ClassVar = "info_nce"
+    paper: ClassVar = "van den Oord et al. 2018 (InfoNCE); Radford et al. 2021 (CLIP)"
+    temperature: PositiveFloat = Field(0.05, description="at the start; systems that train the objective learn it")
+
+    def __call__(self, scores: Tensor, positives: Tensor | None = None, step: Tensor | None = None) -> Tensor:
+        return info_nce(scores, 1 / self.temperature, positives)
+
+    def module(self) -> nn.Module:
+        return LearnedInfoNCE(self.temperature)
+
+
+class LearnedInfoNCE(nn.Module):
     """The loss with its one parameter, the logarithm of 1 / τ."""
 
     def __init__(self, temperature: float = 0.05) -> None:

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from groundling.batches import DeviceBatch, TrainingData
 from groundling.encoders.pair import Encoders
 from groundling.objectives.caption_ring import caption_ring
-from groundling.objectives.max_of_hinges import MaxOfHinges
 from groundling.objectives.similarity_distillation import similarity_distillation
 
 AT_ONCE = 128  # captions of similar length that a CPU reads together
@@ -121,16 +120,3 @@ def read_by_length(text: nn.Module, data: TrainingData, rows: Tensor, longest: i
     order = data.device_lengths[flat].argsort(stable=True)
     parts = [text(*data.captions(part, int(data.device_lengths[part].max()))) for part in flat[order].split(AT_ONCE)]
     return torch.cat(parts)[order.argsort()].unflatten(0, rows.shape)
-
-
-class LinesOfHinges(nn.Module):
-    """The hardest negative of every line, for comparison with InfoNCE."""
-
-    def __init__(self, margin: float = 0.2) -> None:
-        super().__init__()
-        self.objective = MaxOfHinges(margin=margin)
-
-    def forward(self, scores: Tensor, positives: Tensor, real: Tensor) -> Tensor:
-        absent = positives | ~(real[..., None] & real[..., None, :])
-        costs = [self.objective(line, out) for line, out in zip(scores, absent, strict=True)]
-        return torch.stack(costs).sum() / real.sum().clamp(min=1)

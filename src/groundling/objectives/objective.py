@@ -22,8 +22,9 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, TypeVar
 
+import torch
 from pydantic import BeforeValidator, SerializeAsAny, SerializerFunctionWrapHandler, model_serializer
-from torch import Tensor
+from torch import Tensor, nn
 
 from groundling.registry import Registry
 from groundling.settings import Settings, check, notice
@@ -50,9 +51,27 @@ class Objective(Settings):
             step: steps of training that are over, by which an objective may change.
         """
 
+    def module(self) -> nn.Module:
+        """The same over several batches at once, with the parameters that it learns itself, where it has any: a module
+        of scores [batches, n, n], positives of the same shape, and which pairs are there, [batches, n]."""
+        return BatchByBatch(self)
+
     @model_serializer(mode="wrap")
     def _with_its_name(self, fields: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return {"name": self.name, **fields(self)}
+
+
+class BatchByBatch(nn.Module):
+    """The mean cost of a pair. Wrong pairs with what is not there cost nothing, as those that match in truth."""
+
+    def __init__(self, objective: Objective) -> None:
+        super().__init__()
+        self.objective = objective
+
+    def forward(self, scores: Tensor, positives: Tensor, real: Tensor) -> Tensor:
+        absent = positives | ~(real[..., None] & real[..., None, :])
+        costs = [self.objective(batch, out) for batch, out in zip(scores, absent, strict=True)]
+        return torch.stack(costs).sum() / real.sum().clamp(min=1)
 
 
 OBJECTIVES: Registry[type[Objective]] = Registry("objective", "groundling.objectives")

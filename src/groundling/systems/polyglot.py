@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 import torch
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import Field, PositiveFloat, PositiveInt, model_validator
 from torch import Tensor
 
 from groundling.batches import Sampler, TrainingData
@@ -34,7 +34,8 @@ from groundling.encoders.tokenisers.use import LANGUAGES, UseTokeniser
 from groundling.encoders.tuned import TunedEncoders
 from groundling.errors import UserError, did_you_mean
 from groundling.objectives.info_nce import InfoNCE
-from groundling.objectives.mixed_languages import LinesOfHinges, Look, MixedLanguageLoss
+from groundling.objectives.mixed_languages import Look, MixedLanguageLoss
+from groundling.objectives.objective import AnyObjective, completed
 from groundling.settings import Settings
 from groundling.systems.base import System, register
 from groundling.systems.plan import Context, Plan
@@ -70,9 +71,9 @@ class PolyglotSettings(Settings):
     sentences: PositiveInt = Field(3, description="of each meaning without picture in a step")
     sentence_groups: int = Field(1, ge=0, description="meanings without picture for each picture of a step")
     sentence_pairs: float = Field(0.5, ge=0, description="weight of sentences without pictures")
-    objective: Literal["info_nce", "max_of_hinges"] = "info_nce"
-    temperature: PositiveFloat = Field(0.05, description="of InfoNCE at the start; it is learned")
-    margin: PositiveFloat = Field(0.2, description="of the hinges")
+    objective: AnyObjective = Field(
+        InfoNCE(), description="by name, or with settings: {name: info_nce, temperature: 0.05}, which is learned"
+    )
     shares: dict[str, PositiveFloat] = Field(
         {},
         description="of a step's pictures by folder, in proportion, where a corpus has pictures in several folders",
@@ -89,6 +90,11 @@ class PolyglotSettings(Settings):
     sentence_teacher: float = Field(
         0.0, ge=0, description="weight of what the Universal Sentence Encoder finds similar in captions (extra `use`)"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole_objective(cls, values: Any) -> Any:
+        return completed(cls, values, "objective", {"temperature": "temperature", "margin": "margin"})
 
 
 @register
@@ -125,9 +131,8 @@ class Polyglot(System):
         return encoder.learn_tokeniser(corpus.texts, corpus.languages.tolist(), context.recipe.text, own)
 
     def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
-        own, encoders = self.settings, super().encoders(tokeniser, features)
-        hinges = own.objective == "max_of_hinges"
-        encoders.objective = LinesOfHinges(own.margin) if hinges else InfoNCE(own.temperature)
+        encoders = super().encoders(tokeniser, features)
+        encoders.objective = self.settings.objective.module()
         return encoders
 
     def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:
