@@ -92,7 +92,7 @@ def train_recipe(
     warn: Callable[[Sequence[str]], None] | None = None,
 ) -> Run:
     """A recipe from its files to a finished run. `warn` is told the pictures that cannot be read and are left out."""
-    systems.of(recipe)  # a wrong setting or device is told before minutes of features, not after
+    systems.of(recipe).check_trains()  # a wrong setting or device is told before minutes of features, not after
     with processes.joined(device) as place:
         pick_device(place)
         with processes.first_before_others():

@@ -23,6 +23,7 @@ from groundling.run_facts import RunFacts
 from groundling.settings import CorpusSettings, FeatureSettings, Recipe
 
 if TYPE_CHECKING:
+    from groundling.corpus import Corpus
     from groundling.dataset import Dataset
     from groundling.systems import System
 
@@ -188,7 +189,7 @@ def check_all(
                 settings = question.asked_of(entry.recipe.corpus)
                 key = f"{question.model_dump_json(exclude={'consistency'})}{settings.model_dump_json()}"
                 if key not in looked_at or question.consistency == "learned":
-                    part = _asked_dataset(entry, question, data).corpus
+                    part = _asked_captions(entry, question, data)
                     asks = entry.recipe.evaluation.captions
                     check_question(question, part.split("test"), part.split("dev"), data, _device_type(device), asks)
                     looked_at.add(key)
@@ -201,6 +202,10 @@ def _check(entry: TableEntry, data: Path | None, ready: bool = False) -> None:
     from groundling.training.contexts import learns_nothing, make_context
     from groundling.training.validation import check_score
 
+    if entry.pretrained:
+        from groundling.experiments.pretrained_rows import check_row
+
+        return check_row(entry, data)
     recipe = entry.recipe
     system = _system(recipe)
     judges = system.task == "entailment"
@@ -247,9 +252,15 @@ def run_entry(
     from groundling.model.trained import TrainedModel
     from groundling.training import train
 
-    dataset = _dataset(_corpus(entry), entry.recipe.features, data).under(entry.recipe.corpus)
     folder = out / entry.folder
     run = Run(folder)
+    if entry.pretrained:
+        from groundling.experiments.pretrained_rows import run_row
+
+        done = is_evaluated(run)
+        left = [question for question in asked if not (done and is_answered(run, question))]
+        return run_row(entry, out, data, device, left, done)
+    dataset = _dataset(_corpus(entry), entry.recipe.features, data).under(entry.recipe.corpus)
     kept = run.evaluation_file.exists() and run.weights_file.exists()  # somebody wanted them
     if run.finished and not run.weights_file.exists():
         shutil.rmtree(folder)  # there is a new question, and nobody left to ask
@@ -303,6 +314,14 @@ def _asked_dataset(entry: TableEntry, question: Question, data: Path | None) -> 
     whole = whole.model_copy(update={"one_caption": False, "draw": 0})
     found: Dataset = _dataset(whole, entry.recipe.features, data).under(settings)
     return found
+
+
+def _asked_captions(entry: TableEntry, question: Question, data: Path | None) -> "Corpus":
+    if not entry.pretrained:
+        return _asked_dataset(entry, question, data).corpus
+    from groundling.experiments.pretrained_rows import corpus_under
+
+    return corpus_under(question.asked_of(entry.recipe.corpus), data)
 
 
 def _device_type(device: str) -> str:

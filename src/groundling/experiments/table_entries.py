@@ -12,6 +12,8 @@ from groundling.experiments.question import Question
 from groundling.experiments.table_settings import Row, TableSettings, check_claims, check_means, check_published, groups
 from groundling.settings import Recipe, check, current_key
 
+PRETRAINED = "pretrained"  # the system that is not trained
+
 
 @dataclass(frozen=True)
 class TableEntry:
@@ -35,6 +37,11 @@ class TableEntry:
     def key(self) -> str:
         """What the result goes by: the training, and what is asked of it."""
         return self.folder if self.ask is None else f"{self.folder}/{self.ask.file}"
+
+    @property
+    def pretrained(self) -> bool:
+        """Whether it is a model that is evaluated as it is (see `experiments.pretrained_rows`)."""
+        return self.recipe.system.get("name") == PRETRAINED
 
     @property
     def folder(self) -> str:
@@ -89,7 +96,10 @@ def table_entries(table: TableSettings, seeds: list[int] | None = None) -> Itera
                 recipe = check(Recipe, values, where)
                 named = recipe.model_copy(update={"name": _name(recipe, group), "title": ""})
                 ask = row.ask and row.ask.with_source(table.translations)
-                yield TableEntry(row.name, group, named, False, ask, tuple(table.metrics), selected)
+                entry = TableEntry(row.name, group, named, False, ask, tuple(table.metrics), selected)
+                yield entry
+                if entry.pretrained:  # every seed would give the same
+                    break
 
 
 def _trainings(

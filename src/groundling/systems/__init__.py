@@ -31,6 +31,7 @@ from groundling.systems.plan import Context as Context
 from groundling.systems.plan import Plan as Plan
 from groundling.systems.plan import Start as Start
 from groundling.systems.polyglot import Polyglot as Polyglot
+from groundling.systems.pretrained import Pretrained as Pretrained
 from groundling.systems.smalr import SMALR as SMALR
 from groundling.systems.translator import Translator as Translator
 from groundling.systems.vse import VSE as VSE

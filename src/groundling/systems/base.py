@@ -33,12 +33,14 @@ class System(ABC):
         paper: the citation.
         Settings: its own settings, beside those that every system shares.
         folds: whether a trained model has a compact form (see `folded`).
+        trains: whether there is anything to train.
     """
 
     name: ClassVar[str]
     paper: ClassVar[str]
     Settings: ClassVar[type[all_settings.Settings]]
     folds: ClassVar[bool] = False
+    trains: ClassVar[bool] = True
 
     def __init__(self, settings: all_settings.Settings) -> None:
         self.settings = settings
@@ -89,6 +91,10 @@ class System(ABC):
         return self
 
     # --- a training
+
+    def check_trains(self) -> None:
+        """An error where there is nothing to train."""
+        return None
 
     def material(self, dataset: Dataset, start: Start | None) -> Dataset:
         """What it learns from: captions, or statements in their place."""
