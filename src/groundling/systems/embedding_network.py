@@ -135,10 +135,8 @@ class EmbeddingNetwork(System):
 
     def assign(self, context: Context, words: LanguageTokeniser) -> Assignment:
         """The latent token of every word: learned before the encoders can be made."""
-        own = self.settings
-        how = Pretraining(
-            self.latent, own.universal_dimensions, own.sentences, own.margin, own.most_violated, context.seed
-        )
+        own, size = self.two_branch, self.settings.universal_dimensions
+        how = Pretraining(self.latent, size, own.sentences, own.margin, own.most_violated, context.seed)
         return assign(context.train.corpus, words, how, context.device, context.learn)
 
     def words(self, tokeniser: LanguageTokeniser) -> HybridWords:
