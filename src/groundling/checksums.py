@@ -59,7 +59,7 @@ def forget(folder: Path, files: Iterable[Path]) -> None:
 def verify(folder: Path, file: Path) -> Path:
     """The file, if it is what it was when it was noted. Raises UserError that names it."""
     expected = read(folder).sha256.get(file.relative_to(folder).as_posix())
-    if expected is not None and file.exists() and not _compared(file, expected):
+    if expected is not None and file.exists() and not is_unchanged(file, expected):
         raise UserError(
             f"{file}: damaged (not the file that {FILE} describes); make it again, or remove {FILE} if you changed it"
         )
@@ -71,7 +71,7 @@ def sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _compared(file: Path, expected: str) -> bool:
+def is_unchanged(file: Path, expected: str) -> bool:
     """Whether the content is the expected one. A large file that was, and was not touched since, is not read again."""
     status = file.stat()
     if status.st_size < LARGE:

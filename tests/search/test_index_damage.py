@@ -12,7 +12,7 @@ from colours import Toy, paint_many
 
 from groundling.errors import UserError
 from groundling.search import Index, index_pictures
-from groundling.search.manifest import sha256
+from groundling.checksums import sha256
 
 pytest.importorskip("faiss")
 

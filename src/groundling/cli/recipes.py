@@ -1,20 +1,22 @@
 """groundling recipes, and the recipe that a command line asks for."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from groundling.cli.output import AsJson, print_json, print_words
 from groundling.errors import UserError
-from groundling.recipes import builtin, find, is_table
-from groundling.recipes import resolve as by_name
-from groundling.settings import Recipe, Settings, read_yaml
+
+if TYPE_CHECKING:
+    from groundling.settings import Recipe
 
 
-def resolve(name: str | None, corpus: str | None, system: str | None, assignments: list[str]) -> Recipe:
+def resolve(name: str | None, corpus: str | None, system: str | None, assignments: list[str]) -> "Recipe":
     """The recipe by name or file, changed by what stands on the command line."""
+    from groundling.recipes import resolve as by_name
+
     if name is None and corpus is None:
         raise UserError("name a recipe (`groundling recipes` lists them) or a corpus with --corpus")
     named = {"corpus": corpus, "system": system}
@@ -24,7 +26,7 @@ def resolve(name: str | None, corpus: str | None, system: str | None, assignment
 
 def resolve_or_choose(
     name: str | None, corpus: str | None, system: str | None, assignments: list[str], data: Path | None, device: str
-) -> tuple[Recipe, list[str]]:
+) -> "tuple[Recipe, list[str]]":
     """The same; where neither recipe nor system is named, one that suits the corpus, and why."""
     from groundling.training.defaults import resolve as choose
 
@@ -55,6 +57,8 @@ def recipes(
     """List the recipes, tables, systems, objectives, encoders and metrics that there are, or show one."""
     from groundling.evaluation.metrics import METRICS
     from groundling.objectives import OBJECTIVES
+    from groundling.recipes import builtin, find, is_table
+    from groundling.settings import read_yaml
     from groundling.systems import SYSTEMS
 
     encoders = _encoders()
@@ -110,6 +114,8 @@ def _show(title: str, settings: Any, as_json: bool) -> None:
 
 def _shown(value: object) -> str:
     """A default as a recipe would say it; an objective by its name, or with its settings where they are not its own."""
+    from groundling.settings import Settings
+
     if not isinstance(value, Settings):
         return str(value)
     written = value.model_dump(exclude_defaults=True)

@@ -49,7 +49,8 @@ class Entries:
     @staticmethod
     def load(path: Path) -> "Entries":
         try:
-            table = pq.read_table(path)
+            with pq.ParquetFile(path) as file:  # read_table would import a library of data sets, and pandas
+                table = file.read()
         except (pa.ArrowException, OSError) as error:
             raise UserError(f"{path}: damaged ({error}); build the index again") from None
         if table.schema != SCHEMA:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from groundling.checksums import sha256
+from groundling.checksums import is_unchanged
 from groundling.errors import UserError
 from groundling.files import check_checksum, read_json, with_checksum, write_json
 from groundling.model import Model
@@ -98,10 +98,10 @@ def verify(folder: Path, stored: StoredFile) -> Path:
     """The path of a file that is exactly what was written."""
     path = folder / stored.name
     try:
-        found = sha256(path)
+        same = is_unchanged(path, stored.sha256)
     except OSError:
         raise UserError(f"{path}: no such file; the index is not whole, build it again") from None
-    if found != stored.sha256:
+    if not same:
         raise UserError(f"{path}: damaged (not the file that {FILE} describes); build the index again")
     return path
 

@@ -86,6 +86,10 @@ def open_store(folder: Path, manifest: Manifest, entries: Entries, mending: bool
         from groundling.search.milvus_store import MilvusStore
 
         return MilvusStore(folder, manifest, entries, mending)
+    if manifest.search.kind == "exact":
+        from groundling.search.flat_store import FlatStore
+
+        return FlatStore(folder, manifest, entries)
     from groundling.search.faiss_store import FaissStore
 
     return FaissStore(folder, manifest, entries)
