@@ -73,16 +73,34 @@ def sha256(path: Path) -> str:
 
 def is_unchanged(file: Path, expected: str) -> bool:
     """Whether the content is the expected one. A large file that was, and was not touched since, is not read again."""
-    status = file.stat()
-    if status.st_size < LARGE:
-        return sha256(file) == expected
-    about = f"{file.resolve()}:{status.st_ino}:{status.st_size}:{status.st_mtime_ns}:{expected}"
-    note = cache_folder() / "verified" / hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
-    if note.exists():
+    known = Remembered(file, expected)
+    if known.before():
         return True
     if sha256(file) != expected:
         return False
-    with suppress(OSError):
-        note.parent.mkdir(parents=True, exist_ok=True)
-        note.touch()
+    known.keep()
     return True
+
+
+class Remembered:
+    """That a large file was found to be as it should be. It must be looked at again once it was touched.
+
+    `what` it was looked at for, where that is more than its checksum.
+    """
+
+    def __init__(self, file: Path, expected: str, what: str = "") -> None:
+        status = file.stat() if file.exists() else None
+        self._large = status is not None and status.st_size >= LARGE
+        facts = (status.st_ino, status.st_size, status.st_mtime_ns) if status is not None else ()
+        about = ":".join(map(str, (file.resolve(), *facts, expected, *([what] if what else []))))
+        name = hashlib.sha256(about.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        self._note = cache_folder() / "verified" / name
+
+    def before(self) -> bool:
+        return self._large and self._note.exists()
+
+    def keep(self) -> None:
+        if self._large:
+            with suppress(OSError):
+                self._note.parent.mkdir(parents=True, exist_ok=True)
+                self._note.touch()

@@ -180,6 +180,15 @@ def test_an_update_needs_no_more_than_the_index(shop: Path, tmp_path: Path) -> N
     assert "broken.png: not a picture of a known format" in said.err
 
 
+def test_without_a_model_the_best_that_is_there_is_taken_and_named(shop: Path, tmp_path: Path) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(shop)
+        said = call("index", "photos", "--out", tmp_path / "index")
+    assert said.code == 0
+    assert "with run (2 languages), the best model that is here (--model takes another)" in said.err
+    assert "12 pictures" in said.out
+
+
 def test_mistakes_are_one_sentence_and_change_nothing(shop: Path, tmp_path: Path) -> None:
     before = content(shop / "index")
     for arguments, words in {
@@ -198,7 +207,7 @@ def test_mistakes_are_one_sentence_and_change_nothing(shop: Path, tmp_path: Path
         ("index", "photos", "--model", "run", "--out", "index"): "an index is there",
         ("index", "photos", "--model", "gone", "--out", "x"): "gone: neither the folder of a run",
         ("index", "gone", "--model", "run", "--out", "x"): "gone: no such folder of pictures",
-        ("index", "photos", "--out", "x"): "which model",
+        ("index", "--captions", "shapes", "--out", "x"): "which model",
         ("index", "--model", "run", "--out", "x"): "which folder",
         ("index", "photos", "--model", "run", "--out", "x", "--language", "de"): "--language goes with --captions",
         ("index", "photos", "--captions", "shapes", "--model", "run", "--out", "x"): "give either a folder",

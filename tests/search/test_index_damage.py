@@ -10,9 +10,9 @@ import colours
 import pytest
 from colours import Toy, paint_many
 
+from groundling.checksums import sha256
 from groundling.errors import UserError
 from groundling.search import Index, index_pictures
-from groundling.checksums import sha256
 
 pytest.importorskip("faiss")
 

@@ -10,6 +10,7 @@ from colours import Toy, paint, paint_many
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from groundling import checksums
 from groundling.errors import UserError
 from groundling.model import Vectors
 from groundling.search import Index, index_pictures
@@ -50,7 +51,7 @@ def saved(tmp_path: Path, vectors: Vectors, kind: str) -> Index:
     search, stored = stores.write(tmp_path, StoreFacts(), entries, vectors.shape[1], lambda rows: vectors[rows], kind)
     entries.save(tmp_path / "entries-0.parquet")
     model = ModelFacts(kind="run", name="m", backbone="b", fingerprint="f", dimensions=vectors.shape[1], languages=[])
-    table = StoredFile(name="entries-0.parquet", sha256=manifests.sha256(tmp_path / "entries-0.parquet"))
+    table = StoredFile(name="entries-0.parquet", sha256=checksums.sha256(tmp_path / "entries-0.parquet"))
     manifests.write(
         tmp_path,
         Manifest(

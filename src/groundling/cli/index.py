@@ -21,7 +21,8 @@ def index(
         str | None,
         typer.Option(
             help="A run, or what `groundling export` made of one; the folder or hub name of a CLIP, SigLIP or "
-            "Chinese-CLIP; or clip-multilingual. With --update that of the index when left out."
+            "Chinese-CLIP; or clip-multilingual. When left out, with --update that of the index, else the best that is "
+            "here (runs/, *.onnx, fetched before)."
         ),
     ] = None,
     text_model: Annotated[
@@ -61,6 +62,8 @@ def index(
     if captions is None:
         if language is not None:
             raise UserError("--language goes with --captions")
+        if model is None and text_model is None and folder is not None and not (out / "manifest.json").exists():
+            model = _best_there_is()
         built = index_pictures(folder, out, model, text_model, store=store, kind=kind, update=update, device=device)
     else:
         from groundling.search.captions import read_captions
@@ -72,6 +75,16 @@ def index(
     if as_json:
         return print_json(asdict(built))
     _show(built)
+
+
+def _best_there_is() -> str:
+    """The model that is taken where none is named, and a line that says which."""
+    from groundling.model.nearby import best_model, nearby_models
+
+    best, others = best_model(), nearby_models()[1:]
+    rest = f"; also here: {', '.join(one.about for one in others[:3])}" if others else ""
+    typer.echo(f"with {best.about}, the best model that is here{rest} (--model takes another)", err=True)
+    return best.name
 
 
 def _show(built: "Built") -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from groundling import checksums
 from groundling.errors import UserError
 from groundling.export.external_data import NotProtobuf, has_external_data
 from groundling.export.manifest import GraphFile, read_verified
@@ -21,16 +22,14 @@ class Session:
             import onnxruntime
         except ImportError:
             raise UserError("an exported model needs onnxruntime: pip install 'groundling[onnx]'") from None
-        data = read_verified(folder, stored)
         self.path = folder / stored.name
-        try:
-            elsewhere = has_external_data(data)
-        except NotProtobuf:
-            raise UserError(
-                f"{self.path}: onnxruntime cannot read it (not an ONNX graph); export the model again"
-            ) from None
-        if elsewhere:
-            raise UserError(f"{self.path}: keeps weights in other files, which are not read; export the model again")
+        known = checksums.Remembered(self.path, stored.sha256, "onnx")
+        if known.before():  # the very file was checked before, and was not touched since
+            data = self.path.read_bytes()
+        else:
+            data = read_verified(folder, stored)
+            self._check(data)
+            known.keep()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = WARNING
@@ -43,6 +42,16 @@ class Session:
             ) from None
         if found != set(stored.inputs):
             raise UserError(f"{self.path}: not the graph that the manifest describes; export the model again")
+
+    def _check(self, data: bytes) -> None:
+        try:
+            elsewhere = has_external_data(data)
+        except NotProtobuf:
+            raise UserError(
+                f"{self.path}: onnxruntime cannot read it (not an ONNX graph); export the model again"
+            ) from None
+        if elsewhere:
+            raise UserError(f"{self.path}: keeps weights in other files, which are not read; export the model again")
 
     def __call__(self, **inputs: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
         return np.asarray(self.session.run(None, inputs)[0], dtype=np.float32)

@@ -1,9 +1,12 @@
 """A model found by name: a run, what was exported from one, or a pretrained model of a folder or of the hub."""
 
 import importlib
+import importlib.util
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.catalogue import known_model
 from groundling.model.protocol import Model
@@ -76,6 +79,24 @@ def _text_side(name: str, device: "torch.device") -> "TextSide":
 def _type(folder: Path) -> str:
     config = folder / "config.json"
     return str(read_json(config).get("model_type")) if config.exists() else ""
+
+
+def exported_beside(run: str, fingerprint: str) -> str | None:
+    """What was exported from a run, where that lies beside it and onnxruntime is there to run it: it starts faster.
+
+    `fingerprint` is that of the run as it is wanted; what was exported before it was trained anew has another one.
+    RUN.onnx is looked at first, then RUN/onnx, then every other folder beside the run that ends in .onnx.
+    """
+    folder = Path(run).expanduser()
+    if not (folder / "recipe.json").exists() or importlib.util.find_spec("onnxruntime") is None:
+        return None
+    near = [folder.with_name(f"{folder.name}.onnx"), folder / "onnx", *sorted(folder.parent.glob("*.onnx"))]
+    for place in near:
+        with suppress(UserError, OSError):
+            manifest = read_json(place / "manifest.json")
+            if isinstance(manifest, dict) and manifest.get("fingerprint") == fingerprint:
+                return str(place)
+    return None
 
 
 def is_ours(folder: Path) -> bool:

@@ -77,10 +77,8 @@ def best(scores: Vectors, k: int) -> tuple[Vectors, Rows]:
     found = np.full((len(scores), k), -np.inf, dtype=np.float32)
     rows = np.full((len(scores), k), -1, dtype=np.int64)
     for line, values in enumerate(scores):
-        if k < count:  # all that are as good as the last one that is wanted: the order of the table decides
-            some = np.flatnonzero(values >= np.partition(values, count - k)[count - k])
-        else:
-            some = np.arange(count)
+        least = np.partition(values, count - k)[count - k] if k < count else -np.inf
+        some = np.flatnonzero(values >= least)  # with all that are as good as the last: the order of the table decides
         order = some[np.argsort(-values[some], kind="stable")][:k]
         order = order[values[order] > -np.inf]
         found[line, : len(order)], rows[line, : len(order)] = values[order], order

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +36,7 @@ def index_pictures(
     kind: str = "auto",
     update: bool = False,
     device: str = "auto",
+    known: Mapping[str, Vectors] | None = None,
 ) -> Built:
     """The pictures in a folder, searchable. With `update`, folder and model are those of the index where left out.
 
@@ -47,6 +48,7 @@ def index_pictures(
         kind: auto, exact, ivf or hnsw.
         update: add, change and remove what has changed in the folder since.
         device: auto, cpu, cuda or cuda:0.
+        known: SHA-256 of a picture's bytes → its vector, for those that the model has looked at before.
     """
     old = _existing(out, update, kind)
     if old is not None and old.kind == "pictures" and old.root is not None:
@@ -65,6 +67,7 @@ def index_pictures(
     place = _store(out, old, store, kind, opened)
     with building(out, "pictures", opened, facts) as build:
         build.links, build.skipped, build.others = found.links, dict(found.skipped), dict(found.others.most_common())
+        build.previous.by_digest |= known or {}
         todo = []
         for path, now in found.pictures.items():
             before = build.previous.by_name.get(path)
