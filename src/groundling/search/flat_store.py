@@ -45,7 +45,9 @@ class FlatStore:
                 f"{manifest.model.dimensions}; build the index again"
             )
         shape = (count, dimensions)
-        self._vectors: Vectors = np.memmap(path, np.dtype("<f4"), "r", HEADER.size, shape) if count else np.zeros(shape)
+        self._vectors: Vectors = np.zeros(shape, dtype=np.float32)
+        if count:  # nothing can be mapped of an empty file
+            self._vectors = np.memmap(path, np.float32, "r", HEADER.size, shape)
         self.entries, self._asked = entries, 0
 
     def held(self) -> Rows:
