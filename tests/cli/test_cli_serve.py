@@ -120,6 +120,7 @@ def test_the_demo_is_indexed_once(
     (run / "best.safetensors").write_bytes(b"")
     drawn: list[object] = []
     monkeypatch.setattr(demo, "load_corpus", lambda settings: drawn.append(settings) or corpus)
+    monkeypatch.setattr(demo, "load", lambda *_, **__: toy)
     assert call("serve", "--port", 0).out.startswith("5 pictures")
     assert (toy.encoded, len(drawn)) == (5, 1)
     assert len(Index.open(run / demo.CAPTIONS)) == 10

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from groundling.checksums import sha256
+from groundling.corpus import Corpus
 from groundling.dataset import load_corpus
 from groundling.errors import UserError
-from groundling.model.trained import TrainedModel
+from groundling.model import Model, Vectors, load
 from groundling.run import Run
 from groundling.search import Index, index_captions, index_pictures, manifest
 
@@ -26,14 +27,18 @@ def demo_indexes(folder: Path, device: str = "auto") -> tuple[Path, Path]:
     corpus = load_corpus(run.recipe().corpus)  # draws the emoji that are missing
     if corpus.root is None:
         raise UserError(f"{folder}: this run is not of the demo; build an index with `groundling index` and serve that")
-    model, names = TrainedModel.load(folder, device), corpus.pictures.tolist()
-    vectors = model.encode_pictures([corpus.root / name for name in names])  # of features that training has computed
-    known = {sha256(corpus.root / name): vector for name, vector in zip(names, vectors, strict=True)}
     there = (pictures / manifest.FILE).exists()
+    known = {} if there else _known(corpus, load(str(folder), device=device))
     index_pictures(corpus.root, pictures, str(folder), update=there, device=device, known=known)
     rows = list(zip(corpus.texts, corpus.languages.tolist(), strict=True))
     index_captions(rows, captions, str(folder), update=(captions / manifest.FILE).exists(), device=device)
     return pictures, captions
+
+
+def _known(corpus: Corpus, model: Model) -> dict[str, Vectors]:
+    """The vector of each picture by its content, made of the features that training has computed and kept."""
+    paths = [(corpus.root or Path()) / name for name in corpus.pictures.tolist()]
+    return {sha256(path): vector for path, vector in zip(paths, model.encode_pictures(paths), strict=True)}
 
 
 def _whole(place: Path) -> bool:
