@@ -9,8 +9,22 @@ from torch import Tensor
 from groundling.objectives.neighbourhood import neighbourhood
 
 
-def slow(captions: Tensor, real: Tensor, pictures: int, margin: float, most: int, distance: str) -> tuple[float, float]:
+def slow(
+    captions: Tensor,
+    real: Tensor,
+    pictures: int,
+    margin: float,
+    most: int,
+    distance: str,
+    shared: Tensor | None = None,
+) -> tuple[float, float]:
     """Within languages, and between them."""
+
+    def stranger(one: tuple[int, int], other: tuple[int, int]) -> bool:
+        """Neither caption stands with the other's picture, too."""
+        if shared is None:
+            return True
+        return not (shared[one[0], one[1], other[1] % pictures] or shared[other[0], other[1], one[1] % pictures])
 
     def apart(one: Tensor, other: Tensor) -> float:
         cosine = float(one @ other / one.norm() / other.norm())
@@ -32,6 +46,7 @@ def slow(captions: Tensor, real: Tensor, pictures: int, margin: float, most: int
                     for good in there
                     for bad in there
                     if good % pictures == anchor % pictures != bad % pictures
+                    and stranger((of_anchor, anchor), (of_others, bad))
                 ]
                 kept[of_anchor == of_others] += sorted(costs, reverse=True)[:most]
     within, between = (sum(costs) / max(1, len(costs)) for costs in (kept[True], kept[False]))
@@ -79,3 +94,15 @@ def test_captions_that_lie_with_their_picture_cost_nothing() -> None:
     assert neighbourhood(captions.roll(1, dims=1)[:1], torch.ones(1, 6, dtype=torch.bool), 3).item() == 0
     apart = torch.stack([captions[0], captions[1].roll(1, dims=0)])  # the second language is a picture off
     assert neighbourhood(apart, torch.ones(2, 6, dtype=torch.bool), 3).item() > 0
+
+
+@pytest.mark.parametrize(("languages", "pictures", "sentences"), [(1, 4, 2), (2, 4, 2), (3, 3, 3)])
+def test_captions_that_stand_with_the_other_picture_too_are_no_strangers(
+    languages: int, pictures: int, sentences: int
+) -> None:
+    captions, real = batch(languages, pictures, sentences)
+    shared = torch.rand(languages, pictures * sentences, pictures) < 0.3
+    within, between = slow(captions, real, pictures, 0.3, 4, "cosine", shared)
+    found = neighbourhood(captions, real, pictures, 0.3, 4, shared=shared).item()
+    assert found == pytest.approx(within + between)
+    assert found != pytest.approx(neighbourhood(captions, real, pictures, 0.3, 4).item())

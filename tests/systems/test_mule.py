@@ -1,7 +1,8 @@
 """EmbN, PAR. EmbN and MULE: their loss put together by hand, its two stages, and what they learn."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -21,6 +22,7 @@ from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel
 from groundling.objectives.neighbourhood import neighbourhood
 from groundling.objectives.triplets import distances, worst_triplets
+from groundling.objectives.two_branch import TwoBranchLoss, TwoBranchSettings, picture_texts, text_of
 from groundling.systems import Encoders, System
 from groundling.training import train
 from groundling.words import WordVectors, storage
@@ -126,6 +128,48 @@ def test_the_loss_is_the_sum_of_its_parts(name: str, distance: Any) -> None:
         expected = expected + 0.7 * neighbourhood(averages, real, 3, 0.3, 3, distance)
         expected = expected + cross_entropy(adversary(averages[real]), real.nonzero()[:, 0])
     assert loss(system, encoders, data, ROWS).item() == pytest.approx(expected.item(), abs=1e-5)
+
+
+def test_a_picture_with_a_caption_of_the_same_words_is_no_wrong_one() -> None:
+    """Pictures 0 and 2 of the batch are both called "dog": its caption and the other picture are no triplet's ends."""
+    system = made("mule", margin=0.3, most_violated=3, easy_epochs=0, mask_false_negatives=True)
+    encoders, data = small_data(system)
+    texts = data.device_texts.clone()
+    texts[7] = texts[3]  # caption 7, of picture 2, says what caption 3, of picture 0, says
+    alike = replace(data, device_texts=texts)
+    own = cast(TwoBranchSettings, system.settings)
+    masking, plain = TwoBranchLoss(own, texts=picture_texts(alike)), TwoBranchLoss(own)
+    batch = DeviceBatch("every", ROWS, int(data.lengths.max()), torch.tensor(0.0))
+    shared = masking.shared(alike, batch)
+    assert shared is not None and plain.shared(alike, batch) is None
+    lines = torch.stack([torch.cat([ROWS[1], ROWS[2]]), torch.cat([ROWS[3], ROWS[4]])])
+    expected = torch.tensor(
+        [[[int(texts[row]) in texts[data.owners == of] for of in (0, 1, 2)] for row in line] for line in lines.tolist()]
+    )
+    assert torch.equal(shared[lines >= 0], expected[lines >= 0])
+    assert shared[1, 0].tolist() == [True, False, True] == shared[1, 2].tolist()
+    encoders.eval()
+    assert masking(encoders, alike, batch).item() != plain(encoders, alike, batch).item()
+    ids, lengths, real = masking.captions(alike, batch)
+    seen, vectors = encoders.picture(alike.features[ROWS[0]]), text_of(encoders).read(ids, lengths)[1]
+    right = (torch.arange(6)[:, None] % 3 == torch.arange(3)) & real[..., None]
+    wrong, apart = ~(torch.arange(6)[:, None] % 3 == torch.arange(3)) & ~shared & real[..., None], 1 - vectors @ seen.T
+    by_caption = 1.5 * worst_triplets(apart, right, wrong, 0.3, 3, 6)
+    by_hand = by_caption + worst_triplets(apart.mT, right.mT, wrong.mT, 0.3, 3, 6)
+    found = masking.matching(seen, vectors, real, batch.step, shared)
+    assert found.item() == pytest.approx(by_hand.item(), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["embn", "mule", "smalr"])
+def test_false_negatives_are_masked_in_trainings(name: str, world: Dataset, tmp_path: Path) -> None:
+    languages = ["en"] if name == "embn" else ["en", "de"]
+    values = {"name": name, **SIZES, "mask_false_negatives": True, "align_epochs": 1}
+    values.pop("align_epochs") if name == "embn" else None
+    if name == "smalr":
+        values |= {"own_words": 2, "own_dimensions": 4, "latent": {"tokens": 4, "epochs": 1}}
+    training = {"maximum_steps": 8, "validate_every": 8, "batch_size": 16}
+    run = train(make_recipe(system=values, training=training), world.only(languages), tmp_path / "run", device="cpu")
+    assert run.finished
 
 
 @pytest.mark.parametrize("name", NAMES)

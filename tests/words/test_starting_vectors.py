@@ -10,7 +10,7 @@ from groundling.encoders.tokenisers.own_vocabulary import OwnVocabulary
 from groundling.errors import UserError
 from groundling.settings import TextSettings
 from groundling.words import WordVectors, storage
-from groundling.words.starting_vectors import StartingVectors, look_up, reduced
+from groundling.words.starting_vectors import StartingVectors, look_up, reduced, whitened
 
 VOCABULARIES = {"de": ("hund", "katze"), "en": ("dog", "cat", "fish")}
 
@@ -102,3 +102,15 @@ def test_captions_that_never_repeat_a_word_teach_no_vectors_and_stop_nothing(
     table = StartingVectors("captions", 5).table(one, {str(one.languages[0]): (word,)}, "script")
     assert table.shape == (3, 5)
     assert np.abs(table[2]).max() > 0
+
+
+def test_whitened_words_spread_alike_in_all_directions() -> None:
+    """Also where words lie in fewer dimensions than there are: what no word has stays at zero."""
+    draw = np.random.default_rng(0)
+    table = (draw.standard_normal((50, 3)) @ draw.standard_normal((3, 5)) + 4).astype(np.float32)
+    found = whitened(table)
+    assert np.abs(found.mean(axis=0)).max() < 1e-4
+    spread = np.linalg.eigvalsh(np.cov(found.T.astype(np.float64)))
+    assert spread[:2] == pytest.approx([0, 0], abs=1e-4)
+    assert spread[2:] == pytest.approx([spread[-1]] * 3, rel=1e-3)
+    assert np.linalg.norm(found, axis=1).mean() == pytest.approx(np.linalg.norm(table, axis=1).mean(), rel=1e-4)

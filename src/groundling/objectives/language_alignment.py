@@ -49,15 +49,24 @@ class AlignedLoss:
         """Of the kinds "align", the alignment of universal embeddings alone, and "every", all losses."""
         ids, lengths, real = self.grounded.captions(data, batch)
         text, n = cast(UniversalEncoder, encoders.text), batch.rows.shape[1]
+        shared = self.grounded.shared(data, batch)
         if batch.kind == "align":
             averages = average(text.words(ids, frozen=True), lengths)
-            return self.alignment(encoders, averages, real, n, batch.step)
+            return self.alignment(encoders, averages, real, n, batch.step, shared)
         averages, vectors = text.read(ids, lengths, batch.packing)
         seen = encoders.picture(data.features[batch.rows[0]])
-        grounding = self.grounded.grounding(encoders, seen, vectors, real, batch.step)
-        return grounding + self.alignment(encoders, averages, real, n, batch.step)
+        grounding = self.grounded.grounding(encoders, seen, vectors, real, batch.step, shared)
+        return grounding + self.alignment(encoders, averages, real, n, batch.step, shared)
 
-    def alignment(self, encoders: Encoders, averages: Tensor, real: Tensor, pictures: int, step: Tensor) -> Tensor:
+    def alignment(
+        self,
+        encoders: Encoders,
+        averages: Tensor,
+        real: Tensor,
+        pictures: int,
+        step: Tensor,
+        shared: Tensor | None = None,
+    ) -> Tensor:
         """Of captions' mean universal embeddings [languages, captions, d]."""
         classifier = cast(nn.Linear, encoders.adversary)
         with torch.autocast(averages.device.type, enabled=False):
@@ -65,4 +74,4 @@ class AlignedLoss:
             languages = torch.arange(len(real), device=real.device)[:, None].expand_as(real)
             logits = classifier(guessed.flatten(end_dim=1))
             guess = language_guess(logits, languages.flatten(), real.flatten())
-            return guess + self.grounded.together(averages, real, pictures)
+            return guess + self.grounded.together(averages, real, pictures, shared)

@@ -24,12 +24,15 @@ def neighbourhood(
     distance: Distance = "cosine",
     within: bool = True,
     between: bool = True,
+    shared: Tensor | None = None,
 ) -> Tensor:
     """The mean of the costliest triplets within each language, plus that between any two of them.
 
     Args:
         captions: [languages, captions, d] vectors of any length; caption k is of picture k mod `pictures`.
         real: [languages, captions] which of them are there; the others take no part.
+        shared: [languages, captions, pictures] whether a picture has a caption of the same words: its captions are then
+            no strangers to this one.
 
     Between languages the anchor is of one language, and both its partner and the stranger of another, each language in
     its turn.
@@ -41,13 +44,16 @@ def neighbourhood(
     itself = torch.eye(count, dtype=torch.bool, device=real.device)
     partners = -(-count // pictures)
     total = vectors.new_zeros(())
+    held = None if shared is None else shared[:, :, of]  # [languages, anchors, others]: by the other's picture
     if within and partners > 1:
         there = real[:, :, None] & real[:, None, :]
         apart = distances(vectors, vectors, distance)
-        total = total + worst_triplets(apart, same & ~itself & there, ~same & there, margin, most, partners - 1)
+        strangers = ~same & there if held is None else ~same & there & ~(held | held.mT)
+        total = total + worst_triplets(apart, same & ~itself & there, strangers, margin, most, partners - 1)
     if between and languages > 1:  # [anchor's language, other language, anchors, others]
         different = ~torch.eye(languages, dtype=torch.bool, device=real.device)[:, :, None, None]
         there = real[:, None, :, None] & real[None, :, None, :] & different
         apart = distances(vectors[:, None], vectors[None], distance)
-        total = total + worst_triplets(apart, same & there, ~same & there, margin, most, partners)
+        strangers = ~same & there if held is None else ~same & there & ~(held[:, None] | held.mT[None])
+        total = total + worst_triplets(apart, same & there, strangers, margin, most, partners)
     return total

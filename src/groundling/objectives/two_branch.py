@@ -12,6 +12,7 @@ each the mean of the ten most violated triplets of every anchor.
 from dataclasses import dataclass
 from typing import cast
 
+import numpy as np
 import torch
 from pydantic import Field, PositiveFloat, PositiveInt
 from torch import Tensor
@@ -39,6 +40,9 @@ class TwoBranchSettings(Settings):
     picture_weight: float = Field(1.0, ge=0, description="of a picture's triplets, in which captions compete")
     caption_weight: float = Field(1.5, ge=0, description="of a caption's triplets, in which pictures compete")
     neighbourhood_weight: float = Field(0.05, ge=0, description="of captions of one picture lying together")
+    mask_false_negatives: bool = Field(
+        False, description="a picture that has a caption of the same words is no wrong one for a caption"
+    )
     pull_weight: float = Field(5e-7, ge=0, description="of word vectors staying where they began; none if random")
 
 
@@ -48,15 +52,19 @@ class TwoBranchLoss:
 
     Attributes:
         easy: after how many steps triplets begin to turn from all to the most violated ones, and in how many they do.
+        texts: [pictures, most] numbers of the texts that each picture has (`picture_texts`), where captions of other
+            pictures that say the same shall not be pushed away.
     """
 
     own: TwoBranchSettings
     easy: tuple[int, int] = 0, 0
+    texts: Tensor | None = None
 
     def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         ids, lengths, real = self.captions(data, batch)
         _, vectors = text_of(encoders).read(ids, lengths)
-        return self.grounding(encoders, encoders.picture(data.features[batch.rows[0]]), vectors, real, batch.step)
+        seen, shared = encoders.picture(data.features[batch.rows[0]]), self.shared(data, batch)
+        return self.grounding(encoders, seen, vectors, real, batch.step, shared)
 
     def captions(self, data: TrainingData, batch: DeviceBatch) -> tuple[Tensor, Tensor, Tensor]:
         """Entries [languages, captions, longest], lengths [languages, captions], and which of them are there at all.
@@ -69,17 +77,40 @@ class TwoBranchLoss:
         real = lines >= 0
         return ids.unflatten(0, lines.shape), torch.where(real, lengths.unflatten(0, lines.shape), 1), real
 
-    def grounding(self, encoders: Encoders, seen: Tensor, vectors: Tensor, real: Tensor, step: Tensor) -> Tensor:
+    def shared(self, data: TrainingData, batch: DeviceBatch) -> Tensor | None:
+        """[languages, captions, pictures] whether a picture of the batch has a caption, in any language, of the same
+        words; None where false negatives are not looked for."""
+        if self.texts is None:
+            return None
+        lines = batch.rows[1:].unflatten(0, (-1, self.own.sentences)).flatten(1)
+        said, has = data.device_texts[lines.clamp(min=0)], self.texts[batch.rows[0]]  # [languages, captions], [n, most]
+        found = torch.zeros(*said.shape, len(has), dtype=torch.bool, device=has.device)
+        for place in range(has.shape[1]):  # all at once would be as many times as large
+            found |= said[:, :, None] == has[:, place]
+        return found
+
+    def grounding(
+        self,
+        encoders: Encoders,
+        seen: Tensor,
+        vectors: Tensor,
+        real: Tensor,
+        step: Tensor,
+        shared: Tensor | None = None,
+    ) -> Tensor:
         """The losses of captions [languages, captions, d] with pictures [n, d] and with one another, and of the word
         table."""
         words = text_of(encoders).words
         with torch.autocast(vectors.device.type, enabled=False):  # in bf16 scores within .004 are one
-            total = self.matching(seen, vectors, real, step) + self.together(vectors, real, len(seen))
+            total = self.matching(seen, vectors, real, step, shared)
+            total = total + self.together(vectors, real, len(seen), shared)
             if words.start is not None and words.table is not None and self.own.pull_weight:
                 total = total + self.own.pull_weight * pull(words.table, words.start)
         return total
 
-    def matching(self, seen: Tensor, vectors: Tensor, real: Tensor, step: Tensor) -> Tensor:
+    def matching(
+        self, seen: Tensor, vectors: Tensor, real: Tensor, step: Tensor, shared: Tensor | None = None
+    ) -> Tensor:
         """Triplets of pictures [n, d] with the captions of each language, both ways.
 
         From weights drawn at random the most violated ones are cheapest where everything is alike, at the margin each,
@@ -92,6 +123,8 @@ class TwoBranchLoss:
         there = real[:, :, None]
         apart = distances(vectors, seen, own.distance)  # [languages, captions, pictures]
         right, wrong = same & there, ~same & there
+        if shared is not None:
+            wrong = wrong & ~shared
 
         def cost(most: int) -> Tensor:
             by_caption = worst_triplets(apart, right, wrong, own.margin, most, 1)
@@ -104,11 +137,21 @@ class TwoBranchLoss:
         hard = ((step - begin) / turning).clamp(0, 1)
         return (1 - hard) * cost(own.sentences * real.shape[1]) + hard * worst
 
-    def together(self, vectors: Tensor, real: Tensor, pictures: int) -> Tensor:
+    def together(self, vectors: Tensor, real: Tensor, pictures: int, shared: Tensor | None = None) -> Tensor:
         """The neighbourhood constraints within languages and between them."""
         own = self.own
-        near = neighbourhood(vectors, real, pictures, own.margin, own.most_violated, own.distance)
+        near = neighbourhood(vectors, real, pictures, own.margin, own.most_violated, own.distance, shared=shared)
         return own.neighbourhood_weight * near
+
+
+def picture_texts(data: TrainingData) -> Tensor:
+    """[pictures, most] the numbers of the texts that each picture has, in any language, each once; −1 elsewhere."""
+    texts = data.device_texts.cpu().numpy()
+    owners, numbers = np.unique(np.stack([data.owners, texts]), axis=1)
+    counts = np.bincount(owners, minlength=len(data.features))
+    table = np.full((len(counts), max(1, int(counts.max(initial=0)))), -1, dtype=np.int64)
+    table[owners, np.arange(len(owners)) - (np.cumsum(counts) - counts)[owners]] = numbers
+    return torch.from_numpy(table).to(data.features.device)
 
 
 def text_of(encoders: Encoders) -> UniversalWordsEncoder:

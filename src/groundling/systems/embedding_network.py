@@ -28,7 +28,7 @@ from groundling.encoders.tokenisers.own_vocabulary import OwnVocabulary
 from groundling.errors import UserError
 from groundling.objectives.language_alignment import AlignedLoss, AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, Pretraining, assign
-from groundling.objectives.two_branch import TwoBranchLoss, TwoBranchSettings, text_of
+from groundling.objectives.two_branch import TwoBranchLoss, TwoBranchSettings, picture_texts, text_of
 from groundling.settings import Settings
 from groundling.systems.base import System
 from groundling.systems.plan import Context
@@ -49,6 +49,11 @@ class EmbeddingNetworkSettings(Settings):
         "captions",
         description="what the word table begins with; captions: vectors trained on the training captions (extra "
         "`words`); a file, {language} standing for the code, as cc.{language}.300.vec.gz; random",
+    )
+    whiten: bool = Field(
+        False,
+        description="word vectors of each language, and their principal components, without their mean and with equal "
+        "spread in all directions: of vectors trained on few captions a few directions hold most of it",
     )
     vector_lines: PositiveInt = Field(200_000, description="words of a vectors file that are read, frequent ones first")
     compact: bool = Field(
@@ -115,7 +120,8 @@ class EmbeddingNetwork(System):
 
     @property
     def vectors(self) -> StartingVectors:
-        return StartingVectors(self.settings.vectors, self.settings.word_dimensions, self.settings.vector_lines)
+        own = self.settings
+        return StartingVectors(own.vectors, own.word_dimensions, own.vector_lines, own.whiten)
 
     def prepare(self, context: Context) -> None:
         self.vectors.prepare(context.train.corpus, context.recipe.text.segmentation)
@@ -160,7 +166,8 @@ class EmbeddingNetwork(System):
     def grounded(self, sampler: Sampler) -> TwoBranchLoss:
         drawn = cast(EveryLanguageSampler, sampler)
         easy = drawn.align_steps, round(self.two_branch.easy_epochs * drawn.stream.per_epoch)
-        return TwoBranchLoss(self.two_branch, easy)
+        texts = picture_texts(drawn.data) if self.two_branch.mask_false_negatives else None
+        return TwoBranchLoss(self.two_branch, easy, texts)
 
     def aligned(self, sampler: Sampler, context: Context) -> AlignedLoss:
         align = cast(AlignmentSettings, self.alignment)

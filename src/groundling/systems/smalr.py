@@ -94,13 +94,14 @@ class SMALRLoss:
         grounded = self.aligned.grounded
         text, n = cast(UniversalEncoder, encoders.text), batch.rows.shape[1]
         ids, lengths, real = grounded.captions(data, batch)
+        shared = grounded.shared(data, batch)
         words = text.words(ids, frozen=batch.kind == "align").float()
         hidden = masked_words(lengths, batch.longest, self.mask)
         there = torch.arange(batch.longest, device=lengths.device) < lengths[..., None]
         with torch.autocast(words.device.type, enabled=False):
             means, masked_means = means_of(words, torch.stack([there, there & ~hidden], dim=-2)).unbind(dim=-2)
             guess = self.guessing(masked_means, means, real, encoders.complete_means)
-        total = self.aligned.alignment(encoders, means, real, n, batch.step) + guess
+        total = self.aligned.alignment(encoders, means, real, n, batch.step, shared) + guess
         if batch.kind == "align":
             return total
         seen = encoders.picture(data.features[batch.rows[0]])
@@ -109,8 +110,8 @@ class SMALRLoss:
         vectors, masked = text.sentences(both, lengths.expand(2, *lengths.shape), twice)
         with torch.autocast(words.device.type, enabled=False):
             total = total + self.guessing(masked, vectors, real, encoders.complete_sentences)
-            total = total + self.masked_matching * grounded.matching(seen, masked, real, batch.step)
-        return total + grounded.grounding(encoders, seen, vectors, real, batch.step)
+            total = total + self.masked_matching * grounded.matching(seen, masked, real, batch.step, shared)
+        return total + grounded.grounding(encoders, seen, vectors, real, batch.step, shared)
 
     def guessing(self, masked: Tensor, whole: Tensor, real: Tensor, layer: Tensor | nn.Module) -> Tensor:
         """λ·L_mask of one way to see captions, [languages, captions, d]."""

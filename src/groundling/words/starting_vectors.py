@@ -26,11 +26,13 @@ class StartingVectors:
             vectors, also below the data folder, in which {language} stands for the code.
         dimensions: of vectors that no file gives.
         lines: words of a file that are read; files list the frequent ones first.
+        whiten: whether the words of each language get the same spread in all directions (`whitened`).
     """
 
     source: str
     dimensions: int
     lines: int = 200_000
+    whiten: bool = False
 
     @property
     def random(self) -> bool:
@@ -63,6 +65,7 @@ class StartingVectors:
                         "this language, and in lower case?"
                     )
             table = look_up(vectors, words)
+            table = whitened(table) if self.whiten else table
             tables += [np.zeros((1, table.shape[1]), dtype=np.float32), table]
         sizes = {table.shape[1] for table in tables}
         if len(sizes) > 1:
@@ -104,6 +107,20 @@ def reduced(table: Matrix, vocabularies: Mapping[str, Sequence[str]], dimensions
             result[rows] = reduce(WordVectors(tuple(words), table[rows]), dimensions)[0].matrix
         at += len(words) + 1
     return result
+
+
+def whitened(table: Matrix) -> Matrix:
+    """The rows without their mean, of equal spread in every direction, and as far from zero on average as before.
+
+    >>> whitened(np.array([[9.0, 5], [9, -5], [7, 5], [7, -5]], dtype=np.float32)).astype(int).tolist()
+    [[6, 6], [6, -6], [-6, 6], [-6, -6]]
+    """
+    centred = table.astype(np.float64) - table.mean(axis=0, dtype=np.float64)
+    variances, axes = np.linalg.eigh(centred.T @ centred / max(1, len(centred)))
+    least = variances.max(initial=0.0) * 1e-6  # a direction that no word has is left as it is, at zero
+    turned = (centred @ axes) / np.sqrt(np.where(variances > least, variances, np.inf))
+    spread = np.linalg.norm(table, axis=1).mean() / max(float(np.linalg.norm(turned, axis=1).mean()), 1e-12)
+    return (spread * (turned @ axes.T)).astype(np.float32)
 
 
 def look_up(vectors: WordVectors, words: Sequence[str]) -> Matrix:
