@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from groundling.corpus import catalogue
+from groundling.corpus.formats import coco_captions
 from groundling.errors import UserError
 
 
@@ -54,3 +55,22 @@ def test_mistakes_are_named_by_their_line(tmp_path: Path) -> None:
     write(tmp_path, "coco", COCO, {**COCO, "image": "2.jpg", "origins": ["human"]})
     with pytest.raises(UserError, match=r'captions\.jsonl:2: "origins" must name the origin'):
         catalogue.load("coco-captions", tmp_path)
+
+
+def test_english_and_chinese_with_chinese_dev_photos(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some of the training photos that have Chinese captions are dev photos; other languages and their photos go."""
+    monkeypatch.setattr(coco_captions, "CHINESE_DEV", 2)
+    chinese = {"captions": {"zh": ["食物"]}, "origins": {"zh": "human"}, "split": "train"}
+    photos = [{**COCO, **chinese, "image": f"{number}.jpg"} for number in range(5)]
+    italian = {**COCO, "image": "it.jpg", "captions": {"it": ["Uno."]}, "origins": {"it": "human"}, "split": "train"}
+    english = {**COCO, "image": "en.jpg", "captions": {"en": ["One."]}, "origins": {"en": "human"}, "split": "train"}
+    write(tmp_path, "coco", COCO, *photos, italian, english, {**COCO, "image": "test.jpg", "split": "test"})
+    corpus = catalogue.load("coco-en-zh", tmp_path)
+    splits = dict(zip(corpus.pictures.tolist(), corpus.splits.tolist(), strict=True))
+    assert sorted(splits.values()) == ["dev"] * 3 + ["test"] + ["train"] * 4
+    assert (splits["000000000009.jpg"], splits["en.jpg"], splits["test.jpg"]) == ("dev", "train", "test")
+    assert "it.jpg" not in splits and corpus.all_languages() == ["en", "zh"]
+    write(tmp_path, "coco", *reversed(photos))  # the order of the file does not matter
+    again = catalogue.load("coco-en-zh", tmp_path)
+    both = dict(zip(again.pictures.tolist(), again.splits.tolist(), strict=True))
+    assert both == {name: split for name, split in splits.items() if name in both}

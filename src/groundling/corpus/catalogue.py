@@ -119,6 +119,11 @@ _OURS = {
     "coco-captions": Entry(
         "41,384 COCO photos of 256 pixels, captions in en, of some in it vi zh tr", "coco", coco_captions.read
     ),
+    "coco-en-zh": Entry(
+        "the same in en, of 5,262 photos in zh, some of which are dev photos here",
+        "coco",
+        coco_captions.english_chinese,
+    ),
     "photos": Entry(
         "f8k7 and coco-captions together: 48,774 photos, captions in ten languages",
         "f8k7/, flickr8k/ and coco",
