@@ -1,0 +1,145 @@
+"""Numbers of README and docs that name a result are those of its JSON, and are written from it.
+
+A number is marked where it stands, in a comment that readers do not see:
+
+    <!--= lessons-f8k7/languages :: seven languages + caption–caption :: mean -->37.3 ± 0.4
+    <!--= lessons-f8k7/table7 :: Multilingual − Monolingual :: fr -->+10.4 ± 2.7
+
+The first part is a file of docs/results without its ending, the second a row of it or the difference of two rows, the
+third a column. After the mark stands the mean over seeds with its deviation, or the mean alone; of a difference, half of
+its 95% interval (Welch).
+
+    python scripts/documentation/result_numbers.py           # rewrites every marked number
+    python scripts/documentation/result_numbers.py --check   # says which are not those of the JSON, and exits with 1
+"""
+
+import argparse
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from groundling.errors import UserError
+from groundling.files import write_text
+
+ROOT = Path(__file__).resolve().parents[2]
+MARKED = re.compile(
+    r"(?P<mark><!--= (?P<file>\S+) :: (?P<row>.+?) :: (?P<column>.+?) -->\**)"
+    r"(?P<sign>[+−]?)(?P<value>\d+(?:\.(?P<decimals>\d+))?)(?P<spread> ± \d+(?:\.\d+)?)?"
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A mean with what is printed after ±; no spread where there was one seed."""
+
+    mean: float
+    spread: float | None
+
+    def like(self, found: re.Match[str]) -> str:
+        """The figure written as the one that stands there: as many decimals, with a sign and a spread or without."""
+        digits = len(found["decimals"] or "")
+        sign = ("+" if self.mean >= 0 else "−") if found["sign"] or self.mean < 0 else ""
+        text = f"{sign}{abs(self.mean):.{digits}f}"
+        if not found["spread"]:
+            return text
+        if self.spread is None:
+            raise UserError(
+                f"{found['file']}: {found['row']}, {found['column']} has one seed, so nothing stands after ±"
+            )
+        return f"{text} ± {self.spread:.{digits}f}"
+
+
+def pages() -> list[Path]:
+    """README and every page of docs, apart from those that a command wrote as a whole."""
+    written = [page for page in sorted((ROOT / "docs").rglob("*.md")) if not page.with_suffix(".json").exists()]
+    return [ROOT / "README.md", *written]
+
+
+def look_up(file: str, row: str, column: str) -> Figure:
+    """What a mark names."""
+    path = ROOT / "docs" / "results" / f"{file}.json"
+    if not path.is_file():
+        raise UserError(f"docs/results/{file}.json is not there; a mark names it")
+    table = json.loads(path.read_text())
+    rows = {entry["name"]: entry for entry in table["rows"]}
+    if row in rows:
+        cell = _cell(file, rows[row], column)
+        return Figure(cell["mean"], cell["deviation"] if len(cell["values"]) > 1 else None)
+    better, _, than = row.partition(" − ")
+    if better not in rows or than not in rows:
+        raise UserError(f"{path.name}: there is no row {row!r}; there are {', '.join(rows)}")
+    for claim in table.get("claims", []):
+        if (claim["better"], claim["than"]) == (better, than) and column in claim["languages"]:
+            found = claim["languages"][column]
+            return Figure(found["difference"], found["interval"])
+    return welch(_cell(file, rows[better], column)["values"], _cell(file, rows[than], column)["values"])
+
+
+def _cell(file: str, row: dict, column: str) -> dict:  # type: ignore[type-arg]  # as JSON has it
+    columns = row["columns"]
+    if column not in columns:
+        raise UserError(f"{file}: {row['name']!r} has no column {column!r}; it has {', '.join(columns)}")
+    cell: dict = columns[column]  # type: ignore[type-arg]
+    return cell
+
+
+def welch(left: list[float], right: list[float]) -> Figure:
+    """The difference of two means over seeds, and half of its 95% interval (Welch)."""
+    from scipy.stats import t
+
+    def mean(values: list[float]) -> float:
+        return math.fsum(values) / len(values)
+
+    difference = mean(left) - mean(right)
+    if min(len(left), len(right)) < 2:
+        return Figure(difference, None)
+    parts = [
+        (math.fsum((value - mean(values)) ** 2 for value in values) / (len(values) - 1) / len(values), len(values) - 1)
+        for values in (left, right)
+    ]
+    error = math.fsum(variance for variance, _ in parts)
+    freedom = error**2 / math.fsum(variance**2 / degrees for variance, degrees in parts) if error else 1.0
+    return Figure(difference, float(t.ppf(0.975, freedom)) * math.sqrt(error))
+
+
+def rewritten(text: str) -> str:
+    """A page with every marked number as its JSON has it."""
+    return MARKED.sub(
+        lambda found: found["mark"] + look_up(found["file"], found["row"], found["column"]).like(found), text
+    )
+
+
+def differences(page: Path) -> Iterator[str]:
+    """Every marked number of a page that is not the one of its JSON, in a sentence."""
+    for number, line in enumerate(page.read_text().splitlines(), start=1):
+        for found in MARKED.finditer(line):
+            right, there = rewritten(found[0]), found[0]
+            if right != there:
+                mark = len(found["mark"])
+                named = ", ".join((found["file"], found["row"], found["column"]))
+                yield f"{page.relative_to(ROOT)}:{number}: {there[mark:]} should be {right[mark:]} ({named})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 where a number is another")
+    wrong = [line for page in pages() for line in differences(page)]
+    if parser.parse_args().check:
+        print("\n".join(wrong) or "every marked number is that of its JSON")
+        sys.exit(1 if wrong else 0)
+    for page in pages():
+        text = page.read_text()
+        if (new := rewritten(text)) != text:
+            write_text(page, new)
+    print("\n".join(wrong) or "nothing to change")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except UserError as error:
+        sys.exit(f"{error}")

@@ -1,0 +1,106 @@
+"""Numbers of README and docs that name a result are those of the JSON that a command wrote."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from site_scripts import ROOT, script
+
+from groundling.errors import UserError
+
+result_numbers = script("result_numbers")
+
+# Printed by commands before results were kept as JSON: docs/results/README.md says so of each of these pages.
+WITHOUT_JSON = {
+    "docs/results/teach-f8k7.md",
+    "docs/results/scenes.md",
+    "docs/results/alignment.md",
+    "docs/results/check-f8k7.md",
+}
+SPREAD = re.compile(r"\d\.\d+ ± \d")
+
+
+@pytest.mark.parametrize("page", result_numbers.pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_marked_numbers_are_those_of_their_json(page: Path) -> None:
+    assert list(result_numbers.differences(page)) == []
+
+
+def test_every_mean_over_seeds_is_marked() -> None:
+    unmarked = []
+    for page in result_numbers.pages():
+        name = str(page.relative_to(ROOT))
+        if name in WITHOUT_JSON or not (name == "README.md" or name.startswith("docs/results")):
+            continue
+        for number, line in enumerate(page.read_text().splitlines(), start=1):
+            if SPREAD.search(result_numbers.MARKED.sub("", line)) and "<!-- no JSON -->" not in line:
+                unmarked.append(f"{name}:{number}: {line}")
+    assert unmarked == []
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def cell(*values: float) -> dict[str, object]:
+        mean = sum(values) / len(values)
+        return {"values": list(values), "mean": mean, "deviation": 1.0}
+
+    rows = [
+        {"name": "old", "columns": {"en": cell(30.0, 31.0, 32.0)}},
+        {"name": "new", "columns": {"en": cell(33.0, 34.0, 35.0)}},
+        {"name": "once", "columns": {"en": cell(12.0)}},
+    ]
+    folder = tmp_path / "docs" / "results"
+    folder.mkdir(parents=True)
+    (folder / "table.json").write_text(json.dumps({"rows": rows, "claims": []}))
+    monkeypatch.setattr(result_numbers, "ROOT", tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("written", "right"),
+    [
+        ("<!--= table :: old :: en -->99.9 ± 9.9", "<!--= table :: old :: en -->31.0 ± 1.0"),
+        ("<!--= table :: new :: en -->**12.34**", "<!--= table :: new :: en -->**34.00**"),
+        # By hand: both variances are 1, so the error is √(2/3) with 4 degrees of freedom, and 2.776 · 0.816 = 2.27.
+        ("<!--= table :: new − old :: en -->+1.0 ± 1.0", "<!--= table :: new − old :: en -->+3.0 ± 2.3"),
+        ("<!--= table :: old − new :: en -->+1.00 ± 1.00", "<!--= table :: old − new :: en -->−3.00 ± 2.27"),
+        ("beside 99.9 ± 9.9 that names nothing", "beside 99.9 ± 9.9 that names nothing"),
+    ],
+)
+def test_numbers_are_written_from_the_json(results: Path, written: str, right: str) -> None:
+    assert result_numbers.rewritten(written) == right
+    page = results / "page.md"
+    page.write_text(f"a line\n{written}\n")
+    assert [line.split(" should be ")[0].split(": ")[0] for line in result_numbers.differences(page)] == (
+        ["page.md:2"] if written != right else []
+    )
+
+
+@pytest.mark.parametrize(
+    ("mark", "says"),
+    [
+        ("nowhere :: old :: en", "nowhere.json is not there"),
+        ("table :: older :: en", "there is no row 'older'; there are old, new, once"),
+        ("table :: old :: de", "'old' has no column 'de'; it has en"),
+        ("table :: once :: en", "has one seed"),
+    ],
+)
+def test_marks_that_name_nothing_are_told(results: Path, mark: str, says: str) -> None:
+    with pytest.raises(UserError, match=re.escape(says)):
+        result_numbers.rewritten(f"<!--= {mark} -->1.0 ± 1.0")
+
+
+def test_differences_without_a_claim_are_those_of_claims() -> None:
+    """The interval computed here is the one that `reproduce` wrote, so that either may stand after a mark."""
+    table = json.loads((ROOT / "docs/results/smalr-f8k7/table.json").read_text())
+    rows = {row["name"]: row["columns"] for row in table["rows"]}
+    checked = 0
+    for claim in table["claims"]:
+        for column, found in claim["languages"].items():
+            left, right = (rows[claim[side]][column]["values"] for side in ("better", "than"))
+            figure = result_numbers.welch(left, right)
+            assert figure.mean == pytest.approx(found["difference"]) and figure.spread == pytest.approx(
+                found["interval"]
+            )
+            checked += 1
+    assert checked > 10
