@@ -6,8 +6,8 @@ A number is marked where it stands, in a comment that readers do not see:
     <!--= lessons-f8k7/table7 :: Multilingual − Monolingual :: fr -->+10.4 ± 2.7
 
 The first part is a file of docs/results without its ending, the second a row of it or the difference of two rows, the
-third a column. After the mark stands the mean over seeds with its deviation, or the mean alone; of a difference, half of
-its 95% interval (Welch).
+third a column. After the mark stands the mean over seeds with its deviation, or the mean alone; of a difference, half
+of its 95% interval (Welch).
 
     python scripts/documentation/result_numbers.py           # rewrites every marked number
     python scripts/documentation/result_numbers.py --check   # says which are not those of the JSON, and exits with 1
@@ -15,7 +15,6 @@ its 95% interval (Welch).
 
 import argparse
 import json
-import math
 import re
 import sys
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from groundling.errors import UserError
+from groundling.evaluation.significance import difference_interval
 from groundling.files import write_text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +76,7 @@ def look_up(file: str, row: str, column: str) -> Figure:
         if (claim["better"], claim["than"]) == (better, than) and column in claim["languages"]:
             found = claim["languages"][column]
             return Figure(found["difference"], found["interval"])
-    return welch(_cell(file, rows[better], column)["values"], _cell(file, rows[than], column)["values"])
+    return Figure(*difference_interval(*(_cell(file, rows[side], column)["values"] for side in (better, than))))
 
 
 def _cell(file: str, row: dict, column: str) -> dict:  # type: ignore[type-arg]  # as JSON has it
@@ -85,25 +85,6 @@ def _cell(file: str, row: dict, column: str) -> dict:  # type: ignore[type-arg] 
         raise UserError(f"{file}: {row['name']!r} has no column {column!r}; it has {', '.join(columns)}")
     cell: dict = columns[column]  # type: ignore[type-arg]
     return cell
-
-
-def welch(left: list[float], right: list[float]) -> Figure:
-    """The difference of two means over seeds, and half of its 95% interval (Welch)."""
-    from scipy.stats import t
-
-    def mean(values: list[float]) -> float:
-        return math.fsum(values) / len(values)
-
-    difference = mean(left) - mean(right)
-    if min(len(left), len(right)) < 2:
-        return Figure(difference, None)
-    parts = [
-        (math.fsum((value - mean(values)) ** 2 for value in values) / (len(values) - 1) / len(values), len(values) - 1)
-        for values in (left, right)
-    ]
-    error = math.fsum(variance for variance, _ in parts)
-    freedom = error**2 / math.fsum(variance**2 / degrees for variance, degrees in parts) if error else 1.0
-    return Figure(difference, float(t.ppf(0.975, freedom)) * math.sqrt(error))
 
 
 def rewritten(text: str) -> str:
