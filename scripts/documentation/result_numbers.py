@@ -73,9 +73,10 @@ def look_up(file: str, row: str, column: str) -> Figure:
     if better not in rows or than not in rows:
         raise UserError(f"{path.name}: there is no row {row!r}; there are {', '.join(rows)}")
     for claim in table.get("claims", []):
-        if (claim["better"], claim["than"]) == (better, than) and column in claim["languages"]:
+        sign = {(better, than): 1, (than, better): -1}.get((claim["better"], claim["than"]))
+        if sign and column in claim["languages"]:
             found = claim["languages"][column]
-            return Figure(found["difference"], found["interval"])
+            return Figure(sign * found["difference"], found["interval"])
     return Figure(*difference_interval(*(_cell(file, rows[side], column)["values"] for side in (better, than))))
 
 
