@@ -49,12 +49,23 @@ def language(code: str, detected: bool) -> dict[str, Any]:
     raise LookupError(code)
 
 
-def results(start: int, k: int) -> list[dict[str, Any]]:
-    """Pictures in a row from `start`, so that a test can tell which question an answer is for."""
-    rows = [(start + place) % PICTURES for place in range(k)]
+def picture(row: int) -> dict[str, Any]:
+    return {"id": row, "name": f"album/picture_{row}.png", "url": f"/pictures/{row}"}
+
+
+def results(start: int, k: int, offset: int = 0, group: bool = False) -> list[dict[str, Any]]:
+    """Pictures in a row from `start`, so that a test can tell which question an answer is for; never one twice.
+
+    Of those that are grouped, the second has two that look the same.
+    """
+    places = range(offset, min(offset + k, PICTURES))
     return [
-        {"id": row, "score": 0.9 - 0.01 * place, "name": f"album/picture_{row}.png", "url": f"/pictures/{row}"}
-        for place, row in enumerate(rows)
+        {
+            **picture((start + place) % PICTURES),
+            "score": 0.9 - 0.001 * place,
+            "duplicates": [3, 4] if group and place == 1 else [],
+        }
+        for place in places
     ]
 
 
@@ -125,7 +136,7 @@ class Handler(BaseHTTPRequestHandler):
             raise Trouble(401, "this server asks for a token")
         if path.startswith("/pictures/") and path.endswith("/about"):
             row = int(path.split("/")[2])
-            named = {"id": row, "name": f"album/picture_{row}.png", "url": f"/pictures/{row}"}
+            named = {**picture(row), "taken": "2019-07-31T18:05:00", "size": 2_345_678}
             return self.send(json.dumps(named).encode(), "application/json")
         if path.startswith("/pictures/"):
             row = int(path.rsplit("/")[-1])
@@ -139,7 +150,7 @@ class Handler(BaseHTTPRequestHandler):
     def answer_about(self, given: dict[str, str], body: bytes) -> dict[str, Any]:
         languages = [{"code": code, "name": name, "direction": direction} for code, name, direction in LANGUAGES]
         about = {"name": "fake", "pictures": PICTURES, "languages": languages, "model": {"name": "fake"}}
-        return {**about, "captions": True, "check": self.server.check}
+        return {**about, "captions": True, "check": self.server.check, "root": "/photos"}
 
     def answer_search(self, given: dict[str, str], body: bytes) -> dict[str, Any]:
         query = given["q"]
@@ -152,11 +163,34 @@ class Handler(BaseHTTPRequestHandler):
         chosen = given.get("language", "")
         k = 0 if query == "none" or given.get("folder") == "nowhere" else int(given["k"])
         found = language(chosen or language_of(query), not chosen)
-        return {"query": query, "language": found, "results": results(start_of(query), k)}
+        part = (k, int(given.get("offset", 0)), given.get("group") == "true")
+        said = "the query looks like Spanish: the results are a guess" if query == "foreign" else ""
+        return {"query": query, "language": found, "notice": said, "results": results(start_of(query), *part)}
+
+    def answer_sample(self, given: dict[str, str], body: bytes) -> dict[str, Any]:
+        return {"pictures": [picture(row) for row in range(int(given["k"]))]}
+
+    def answer_examples(self, given: dict[str, str], body: bytes) -> dict[str, Any]:
+        words = [("ar", "قطة"), ("de", "Katze"), ("en", "red heart"), ("ja", "ネコ")]
+        return {
+            "examples": [
+                {"text": text, "language": language(code, False), "picture": picture(9)} for code, text in words
+            ]
+        }
+
+    def answer_fit(self, given: dict[str, str], body: bytes) -> dict[str, Any]:
+        """The longer a word, the more pictures fit it better."""
+        text, name = given["text"], given.get("name", "")
+        if name == "nowhere.png":
+            raise Trouble(404, "no picture here is called nowhere.png")
+        better = 0 if text == "dog" else 40 if "wrong" in text else 3
+        best = {**picture(8), "score": 0.5, "duplicates": []} if better else None
+        about = {"score": 0.4, "better": better, "best": best, "language": language(language_of(text), True)}
+        return {"picture": None if body else picture(7), **about}
 
     def answer_similar(self, given: dict[str, str], body: bytes) -> dict[str, Any]:
         start = int(given["id"]) if "id" in given else len(body)
-        return {"results": results(start, int(given["k"]))}
+        return {"results": results(start, int(given["k"]), int(given.get("offset", 0)))}
 
     def answer_captions(self, given: dict[str, str], body: bytes) -> dict[str, Any]:
         lines = [("de", f"ein Hund, Nummer {number}", "ltr") for number in range(5)]

@@ -18,7 +18,7 @@ def test_typing_finds_pictures_without_a_key_to_send(service: Service, visit: Op
     assert ids(page) == expected("a dog")
     assert parse_qs(urlsplit(page.url).query) == {"q": ["a dog"]}
     assert page.get_by_role("link", name=f"picture {start_of('a dog')}", exact=True).is_visible()
-    page.locator("#live", has_text="48 pictures found, language: English").wait_for(state="attached")
+    page.locator("#live", has_text="48 or more pictures found, language: English").wait_for(state="attached")
 
 
 TYPE = """(text) => {
@@ -138,7 +138,8 @@ def test_the_address_and_the_back_button(service: Service, visit: Open) -> None:
     assert box.input_value() == "dog"
     page.go_back()
     page.get_by_role("heading", name=WELCOME).wait_for()
-    assert box.input_value() == "" and ids(page) == []
+    assert box.input_value() == ""
+    page.wait_for_selector('#grid li:first-child a[data-id="0"]')  # what there is to begin with
     page.go_forward()
     wait_for(page, "dog")
     page.reload()
@@ -182,9 +183,15 @@ def test_more_pictures(service: Service, visit: Open) -> None:
     wait_for(page, "dog")
     more = page.get_by_role("button", name="Show more")
     page.evaluate("document.querySelector('#grid li').className = 'kept'")
-    for number in (96, 144, 192):
-        more.click()
-        page.wait_for_selector(f"#grid li:nth-child({number})")
-    assert ids(page) == expected("dog", 192)
+    more.press("Enter")
+    page.wait_for_selector("#grid li:nth-child(96)")
+    assert ids(page)[:96] == expected("dog", 96)
     assert page.locator("#grid li.kept:first-child").count() == 1  # what was there has not been made again
-    assert more.is_hidden()
+
+
+def test_what_the_model_cannot_read_is_told(service: Service, visit: Open) -> None:
+    page = visit(service, "?q=foreign")
+    page.get_by_text("The query looks like Spanish: the results are a guess.").wait_for()
+    page.get_by_role("searchbox").fill("dog")
+    wait_for(page, "dog")
+    assert page.locator("#status").inner_text() == "The best first"

@@ -98,6 +98,7 @@ def test_a_name_is_never_taken_for_markup(service: Service, visit: Open) -> None
     }
     page.route("**/search?*", lambda route: route.fulfill(json=answer))
     page.get_by_role("searchbox").fill(nasty)
+    page.wait_for_selector("#grid li:only-child")
     page.locator("#grid a").click()
     page.get_by_role("dialog").wait_for()
     assert page.locator("img[src=x]").count() == 0

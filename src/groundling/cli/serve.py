@@ -115,7 +115,8 @@ def serve(
 
                 webbrowser.open(address)
 
-        server.run(make_app(service, access, name), taken, ready, service.limits)
+        app = make_app(service, access, name, tell_root=is_loopback(host))
+        server.run(app, taken, ready, service.limits)
         service.close()
 
 

@@ -66,6 +66,15 @@ class Entries:
     def value(self, column: str, row: int) -> Any:
         return self.table[column][row].as_py()
 
+    def row_named(self, name: str) -> int | None:
+        """The row of a path, or of the name of a file where only one has it."""
+        names = self.table["name"]
+        row = int(pc.index(names, name).as_py())
+        if row >= 0:
+            return row
+        rows = np.flatnonzero(_array(pc.ends_with(names, f"/{name}")))
+        return int(rows[0]) if len(rows) == 1 else None
+
     def facts(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = self.table.to_pylist()
         return rows

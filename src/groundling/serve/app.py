@@ -1,9 +1,9 @@
 """The application: what can be asked, and what is answered."""
 
 import json
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import FastAPI, Path, Query, Request
+from fastapi import FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from starlette.middleware import Middleware
 from starlette.responses import Response
@@ -12,44 +12,37 @@ import groundling
 from groundling.model import Vectors
 from groundling.report.text_reading import notice
 from groundling.search.choice import Choice
+from groundling.serve import collection_routes, problems, shapes
 from groundling.serve import metrics as watching
-from groundling.serve import problems, shapes
 from groundling.serve.access import COOKIE, Access, Gate
 from groundling.serve.file_stream import FileStream
 from groundling.serve.guard import Guard, Head
-from groundling.serve.limits import LARGEST_SIDE, LONGEST_FOLDER, LONGEST_QUERY, MOST_RESULTS, SMALLEST_SIDE
+from groundling.serve.limits import MOST_RESULTS
 from groundling.serve.page_files import START, page_files
 from groundling.serve.pictures import MEDIA_TYPES
 from groundling.serve.problems import Problem
+from groundling.serve.route_types import (
+    BYTES,
+    PICTURE_BODY,
+    Code,
+    Folder,
+    Group,
+    Id,
+    K,
+    Offset,
+    Row,
+    Sentence,
+    Since,
+    Size,
+    Until,
+    Words,
+    client_of,
+)
 from groundling.serve.service import Hits, Service
-from groundling.serve.uploads import MEDIA_TYPES as ACCEPTED
 from groundling.serve.uploads import body_of
 
-DATE = r"^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$"
-CODE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
-LARGEST_ID = 2**53 - 1  # what JavaScript counts to
 SESSION_BODY = 4096  # bytes
 
-Id = Annotated[int, Query(ge=0, le=LARGEST_ID, description="A picture of the index, by its `id`.")]
-Row = Annotated[int, Path(ge=0, le=LARGEST_ID, description="A picture of the index.")]
-K = Annotated[int, Query(ge=1, le=MOST_RESULTS, description="How many to find.")]
-Words = Annotated[str, Query(max_length=LONGEST_QUERY, description="What to look for, in any language of the model.")]
-Sentence = Annotated[
-    str, Query(min_length=1, max_length=LONGEST_QUERY, pattern=r"\S", description="The sentence to check.")
-]
-Code = Annotated[
-    str | None, Query(pattern=CODE, max_length=35, description="The language, such as de; guessed when left out.")
-]
-Folder = Annotated[str, Query(max_length=LONGEST_FOLDER, description="Only pictures in this folder and below it.")]
-Since = Annotated[str | None, Query(pattern=DATE, description="Only pictures taken then or later: 2019, 2019-07.")]
-Until = Annotated[str | None, Query(pattern=DATE, description="Only pictures taken then or before.")]
-Size = Annotated[
-    int | None,
-    Query(ge=SMALLEST_SIDE, le=LARGEST_SIDE, description="A small copy with a longer side of at most these pixels."),
-]
-
-_BYTES = {"schema": {"type": "string", "format": "binary"}}
-PICTURE_BODY: dict[str, Any] = {"requestBody": {"required": True, "content": dict.fromkeys(ACCEPTED, _BYTES)}}
 TOKEN_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -61,13 +54,19 @@ TOKEN_BODY: dict[str, Any] = {
     }
 }
 PICTURE_ANSWER: dict[int | str, dict[str, Any]] = {
-    200: {"description": "The picture.", "content": dict.fromkeys(MEDIA_TYPES, _BYTES)},
+    200: {"description": "The picture.", "content": dict.fromkeys(MEDIA_TYPES, BYTES)},
     304: {"description": "The same as the one that the browser has."},
 }
 
 
-def make_app(service: Service, access: Access | None = None, name: str = "groundling") -> FastAPI:
-    """The application around a service, which whoever made it closes; `name` is what the page calls the collection."""
+def make_app(
+    service: Service, access: Access | None = None, name: str = "groundling", tell_root: bool = False
+) -> FastAPI:
+    """The application around a service, which whoever made it closes.
+
+    `name` is what the page calls the collection. `tell_root`: where the pictures are on this machine is told, so that
+    the page can copy whole paths; for those who ask from elsewhere that would be of no use, and nothing of theirs.
+    """
     access = access or Access()
     app = FastAPI(
         title="groundling",
@@ -84,8 +83,9 @@ def make_app(service: Service, access: Access | None = None, name: str = "ground
     )
     problems.install(app)
     _questions(app, service)
+    collection_routes.install(app, service)
     _pictures(app, service)
-    _around(app, service, access, name)
+    _around(app, service, access, name, str(service.pictures.root) if tell_root else None)
     _page(app)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
@@ -100,6 +100,16 @@ def _questions(app: FastAPI, service: Service) -> None:
             shapes.FoundPicture(id=row, score=round(score, 6), name=value("name", row), url=f"/pictures/{row}")
             for row, score in hits
         ]
+
+    async def best(vector: Vectors, k: int, offset: int, group: bool, choice: Choice | None) -> shapes.Found:
+        """What is nearest, without the `offset` best."""
+        if not group:
+            return shapes.Found(results=pictures((await service.find(vector, offset + k, choice))[offset:]))
+        groups = (await service.find_groups(vector, offset + k, choice))[offset:]
+        found = pictures([(one.row, one.score) for one in groups])
+        for shown, one in zip(found, groups, strict=True):
+            shown.duplicates = list(one.others)[:MOST_RESULTS]
+        return shapes.Found(results=found)
 
     async def told(vector: Vectors, k: int) -> shapes.Captions:
         value, found = service.has_captions().entries.value, []
@@ -123,15 +133,17 @@ def _questions(app: FastAPI, service: Service) -> None:
     async def search(
         q: Words,
         k: K = 24,
+        offset: Offset = 0,
         language: Code = None,
         folder: Folder = "",
         since: Since = None,
         until: Until = None,
+        group: Group = False,
     ) -> shapes.Searched:
         """Pictures that words describe; nothing for a query without words."""
         choice = Choice.of(folder, since, until)
         words = await service.words(q, language)
-        hits = [] if words.vector is None else await service.find(words.vector, k, choice)
+        found = [] if words.vector is None else (await best(words.vector, k, offset, group, choice)).results
         reading = words.reading
         about = shapes.query_language(reading.foreign or reading.language, q, reading.detected)
         return shapes.Searched(
@@ -140,19 +152,19 @@ def _questions(app: FastAPI, service: Service) -> None:
             guess=reading.guess,
             unknown_words=list(reading.unknown),
             notice=notice(reading),
-            results=pictures(hits),
+            results=found,
         )
 
     @app.get("/similar")
-    async def similar(id: Id, k: K = 24) -> shapes.Found:
+    async def similar(id: Id, k: K = 24, offset: Offset = 0) -> shapes.Found:
         """Pictures that are like one of the index, without that one."""
-        hits = await service.find(await service.vector_of(id), k + 1)
-        return shapes.Found(results=pictures([hit for hit in hits if hit[0] != id][:k]))
+        hits = await service.find(await service.vector_of(id), offset + k + 1)
+        return shapes.Found(results=pictures([hit for hit in hits if hit[0] != id][offset : offset + k]))
 
     @app.post("/similar", openapi_extra=PICTURE_BODY)
-    async def similar_to_sent(request: Request, k: K = 24) -> shapes.Found:
+    async def similar_to_sent(request: Request, k: K = 24, offset: Offset = 0, group: Group = False) -> shapes.Found:
         """Pictures that are like the one whose bytes are sent."""
-        return shapes.Found(results=pictures(await service.find(await looked(request), k)))
+        return await best(await looked(request), k, offset, group, None)
 
     @app.get("/captions")
     async def captions(id: Id, k: K = 24) -> shapes.Captions:
@@ -184,10 +196,12 @@ def _pictures(app: FastAPI, service: Service) -> None:
     shown = service.pictures
 
     @app.get("/pictures/{id}/about")
-    async def about_picture(id: Row) -> shapes.Picture:
-        """The name of a picture of the index."""
+    async def about_picture(id: Row) -> shapes.PictureAbout:
+        """The name of a picture of the index, when it was taken, and how large its file is."""
         service.known(id)
-        return shapes.Picture(id=id, name=service.index.entries.value("name", id), url=f"/pictures/{id}")
+        value = service.index.entries.value
+        facts = {"taken": value("taken", id), "size": value("size", id)}
+        return shapes.PictureAbout(id=id, name=value("name", id), url=f"/pictures/{id}", **facts)
 
     @app.get("/pictures/{id}", response_class=Response, responses=PICTURE_ANSWER)
     async def picture(request: Request, id: Row, size: Size = None) -> Response:
@@ -204,12 +218,7 @@ def _pictures(app: FastAPI, service: Service) -> None:
         return Response(found.data, headers=headers, media_type=found.media_type)
 
 
-def client_of(request: Request) -> str:
-    """Whose turn it is, where turns are taken."""
-    return request.client.host if request.client else ""
-
-
-def _around(app: FastAPI, service: Service, access: Access, name: str) -> None:
+def _around(app: FastAPI, service: Service, access: Access, name: str, root: str | None) -> None:
     model = service.index.manifest.model
 
     @app.get("/about")
@@ -221,6 +230,7 @@ def _around(app: FastAPI, service: Service, access: Access, name: str) -> None:
             languages=[shapes.language_of(code) for code in model.languages],
             captions=service.captions is not None,
             check=service.checker is not None,
+            root=root,
             model=shapes.ModelAbout(
                 name=(service.index.folder / model.name).resolve().name if model.kind == "run" else model.name,
                 kind=model.kind,

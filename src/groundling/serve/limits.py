@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 LONGEST_QUERY = 500  # characters
 LONGEST_FOLDER = 1000  # characters
-MOST_RESULTS = 200
+LONGEST_NAME = 4096  # characters of a picture's path
+LARGEST_ID = 2**53 - 1  # what JavaScript counts to
+MOST_RESULTS = 200  # of one answer
+MOST_SKIPPED = 9_800  # the best that may be left out: nobody looks at more than ten thousand pictures
 SMALLEST_SIDE, LARGEST_SIDE = 16, 2048  # pixels of a small copy of a picture
 
 

@@ -27,6 +27,7 @@ from groundling.model.protocol import Vectors
 from groundling.model.reading import TextReading
 from groundling.search import Index
 from groundling.search.choice import Choice
+from groundling.search.duplicates import Group, search_groups
 from groundling.search.faiss_store import faiss_module
 from groundling.serve.batching import Batcher, Full
 from groundling.serve.limits import Limits
@@ -95,6 +96,7 @@ class Service:
         self._words: Batcher[tuple[str, str], Words] = self._batcher("words", self.understand, words)
         self._seen: Batcher[Any, Vectors] = self._batcher("pictures", self._look, pictures)
         self._search: Batcher[Wanted, Hits] = self._batcher("search", lambda some: nearest(index, some), search, 0)
+        self._grouped: Batcher[Wanted, list[Group]] = self._batcher("groups", self._group, search, 0)
         self._told: Batcher[Wanted, Hits] = self._batcher(
             "captions", lambda some: nearest(self.has_captions(), some), search, 0
         )
@@ -178,6 +180,10 @@ class Service:
     async def find(self, vector: Vectors, k: int, choice: Choice | None = None) -> Hits:
         return await self._ask(self._search, Wanted(vector, k, choice))
 
+    async def find_groups(self, vector: Vectors, k: int, choice: Choice | None = None) -> list[Group]:
+        """The same, where pictures that look the same are one."""
+        return await self._ask(self._grouped, Wanted(vector, k, choice))
+
     async def describe(self, vector: Vectors, k: int) -> Hits:
         """Rows of the captions."""
         self.has_captions()
@@ -240,6 +246,11 @@ class Service:
             Words(reading, np.array(vector, dtype=np.float32))  # a copy: it is kept, its batch is not
             for reading, vector in zip(readings, vectors, strict=True)
         ]
+
+    def _group(self, some: list[Wanted]) -> list[list[Group]]:
+        _share(self.index, len(some))
+        store, count = self.index.store, len(self.index)
+        return [search_groups(store, count, one.vector, one.k, one.choice) for one in some]
 
     def _look(self, prepared: list[Any]) -> list[Vectors]:
         return list(np.asarray(self.model.encode_prepared(prepared), dtype=np.float32))

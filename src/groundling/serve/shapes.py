@@ -33,8 +33,18 @@ class Picture(BaseModel):
     url: str
 
 
+class PictureAbout(Picture):
+    taken: str = Field(description="when, as the camera or else the file says: 2019-07-31T18:05:00; may be empty")
+    size: int = Field(description="of the file when it was indexed, in bytes")
+
+
+class Pictures(BaseModel):
+    pictures: list[Picture]
+
+
 class FoundPicture(Picture):
     score: float = Field(description="a cosine, at most 1; to be compared within one answer only")
+    duplicates: list[int] = Field([], description="pictures that look the same, where these were to be grouped")
 
 
 class Found(BaseModel):
@@ -78,6 +88,29 @@ class Checked(BaseModel):
     language: QueryLanguage
 
 
+class Example(BaseModel):
+    """Words to try, and a picture that they are of."""
+
+    text: str
+    language: Language
+    picture: Picture
+
+
+class Examples(BaseModel):
+    examples: list[Example]
+
+
+class Fit(BaseModel):
+    """How well words fit a picture, beside the pictures of the index; to be compared within one language only."""
+
+    picture: Picture | None = Field(description="the one that was named; none where one was sent")
+    score: float = Field(description="a cosine, at most 1")
+    better: int = Field(description="how many pictures of the index fit the words better, counted up to 200")
+    best: FoundPicture | None = Field(description="the one that fits best, where it is not the picture itself")
+    language: QueryLanguage
+    notice: str = Field(description="where the model does not know the language or some of the words")
+
+
 class ModelAbout(BaseModel):
     name: str
     kind: str
@@ -93,6 +126,7 @@ class About(BaseModel):
     languages: list[Language]
     captions: bool
     check: bool
+    root: str | None = Field(None, description="the folder of the pictures, for those on the same machine")
     model: ModelAbout
 
 

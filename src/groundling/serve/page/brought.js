@@ -6,18 +6,17 @@ const LARGE = 6 * 1024 * 1024; // bytes; a telephone's picture takes long to sen
 const SIDE = 1600; // pixels
 const TAKEN = ["image/jpeg", "image/png", "image/webp", "image/gif", "image/heic", "image/heif", ""]; // by the service
 
-/** `take(file)` for a picture, `refuse(name)` for any other file. */
+/** `take(files)` for pictures, `refuse(name)` where there are only other files. */
 export function bringPictures(take, refuse) {
-  const offer = async (files) => {
-    const file = [...files].find((one) => isPicture(one)) ?? files[0];
-    if (!file) return;
-    if (isPicture(file)) take(file);
-    else refuse(file.name);
+  const offer = (files) => {
+    const pictures = [...files].filter(isPicture);
+    if (pictures.length) take(pictures);
+    else if (files.length) refuse(files[0].name);
   };
   const input = find("file");
-  for (const id of ["choose", "choose-too"]) find(id).addEventListener("click", () => input.click());
+  for (const id of ["choose", "choose-too", "editor-choose"]) find(id).addEventListener("click", () => input.click());
   input.addEventListener("change", () => {
-    offer(input.files);
+    offer([...input.files]);
     input.value = ""; // the same file may be chosen again
   });
 

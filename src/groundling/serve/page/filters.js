@@ -3,6 +3,7 @@
 import { find } from "./dom.js";
 
 export const FILTERS = ["folder", "since", "until"];
+const APART = "apart"; // pictures that look the same, one by one: leaves nothing out
 export const NO_FILTERS = Object.fromEntries(FILTERS.map((name) => [name, ""]));
 
 export const isFiltered = (place) => FILTERS.some((name) => place[name]);
@@ -10,6 +11,7 @@ export const isFiltered = (place) => FILTERS.some((name) => place[name]);
 export function showFilters(place) {
   const used = FILTERS.filter((name) => place[name]).length;
   for (const name of FILTERS) find(name).value = place[name];
+  find(APART).checked = Boolean(place[APART]);
   find("filters-count").hidden = !used;
   find("filters-count").textContent = used;
   find("filters-count").setAttribute("aria-label", `${used} in use`);
@@ -23,7 +25,10 @@ export function openFilters(isOpen) {
 /** `change(filters)` whenever they are other than before. */
 export function watchFilters(change) {
   const form = find("filters");
-  const take = () => change(Object.fromEntries(FILTERS.map((name) => [name, find(name).value.trim()])));
+  const take = () => {
+    const filters = Object.fromEntries(FILTERS.map((name) => [name, find(name).value.trim()]));
+    change({ ...filters, [APART]: find(APART).checked ? "1" : "" });
+  };
   find("filters-button").addEventListener("click", () => {
     openFilters(form.hidden);
     if (!form.hidden) find("folder").focus();
@@ -35,6 +40,6 @@ export function watchFilters(change) {
   });
   form.addEventListener("reset", (event) => {
     event.preventDefault();
-    change(NO_FILTERS);
+    change({ ...NO_FILTERS, [APART]: "" });
   });
 }

@@ -19,14 +19,3 @@ export function ownName(code) {
     return code;
   }
 }
-
-/** Something to try, one per language: things that are in many collections of pictures. */
-const EXAMPLES = {
-  af: "hond", ar: "قطة", bg: "море", bn: "ফুল", ca: "gos", cs: "kočka", da: "cykel", de: "Katze", el: "θάλασσα",
-  en: "red heart", es: "árbol", et: "koer", fa: "گربه", fi: "kissa", fr: "bateau", he: "כלב", hi: "फूल", hr: "more",
-  hu: "kutya", id: "kucing", is: "hundur", it: "cane", ja: "ネコ", ko: "강아지", lt: "šuo", lv: "suns", nb: "hund",
-  nl: "fiets", no: "hund", pl: "kot", pt: "coração", ro: "floare", ru: "собака", sk: "strom", sl: "drevo", sr: "мачка",
-  sv: "cykel", sw: "mbwa", th: "แมว", tr: "köpek", uk: "сонце", ur: "بلی", vi: "con mèo", zh: "汽车",
-};
-
-export const exampleIn = (code) => EXAMPLES[code.split("-")[0]];

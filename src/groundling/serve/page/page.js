@@ -4,28 +4,31 @@ import { showAsked } from "./asked.js";
 import { bringPictures, fitToSend } from "./brought.js";
 import { Detail } from "./detail.js";
 import { announce, find, isTyping } from "./dom.js";
+import { addPictures, startEditor } from "./editor.js";
 import { FILTERS, isFiltered, NO_FILTERS, openFilters, showFilters, watchFilters } from "./filters.js";
 import { Grid } from "./grid.js";
+import { offerHelp } from "./help.js";
 import { directionOf } from "./languages.js";
 import { Latest } from "./latest.js";
 import { addressOf, readPlace, writePlace } from "./place.js";
+import { Selection } from "./selection.js";
 import * as service from "./service.js";
 import { hideNotice, showBusy, showNotice, showRest, showSlow } from "./status.js";
 import { askForToken } from "./token.js";
-import { showLanguages, showWelcome } from "./welcome.js";
+import { picturesToBeginWith, showExamples, showLanguages, showWelcome } from "./welcome.js";
 
 const MANY = 48; // pictures at a time
-const MOST = 192; // the service gives no more than 200
+const MOST = 9800; // the service leaves out no more of the best ones
 const TYPING = 160; // milliseconds of rest before a search
 const COMPOSING = 600; // the same while an input method still offers other words
 const SETTLED = 2000; // after this rest the next word is a new step for the back button
 
-const START = { q: "", language: "", ...NO_FILTERS, brought: null, picture: "", depth: 0 };
+const START = { q: "", language: "", ...NO_FILTERS, apart: "", view: "", brought: null, picture: "", depth: 0 };
 
 let place = readPlace();
 let abilities = null;
 let language = null; // of the last answer
-let count = MANY;
+let more = false; // whether there may be more pictures than are shown
 let shown = ""; // the question that the grid answers
 let typing = 0; // the timer of a search to come
 let settling = 0;
@@ -37,8 +40,13 @@ const broughtFiles = new Map(); // a picture has no address; it lasts as long as
 const seen = new Map(); // id → result, for the name of a picture that the address names
 const box = find("q");
 
-const grid = new Grid(find("grid"), { link: linkTo, open: openPicture, leave: () => box.focus() });
-const detail = new Detail({ link: linkTo, open: openPicture, step: (result) => go({ picture: result.id }, true), closed: leavePicture });
+const pathOf = (name) => (abilities?.root ? `${abilities.root}/${name}` : name);
+const selection = new Selection(pathOf);
+const grid = new Grid(find("grid"), { link: linkTo, open: openPicture, leave: () => box.focus(), selection });
+const detail = new Detail({
+  link: linkTo, open: openPicture, step: (result) => go({ picture: result.id }, true), closed: leavePicture, pathOf, onlyFolder,
+  named: learnName,
+});
 
 function linkTo(id) {
   return addressOf({ ...place, picture: id });
@@ -59,10 +67,10 @@ function follow() {
   document.title = [place.q, "groundling"].filter(Boolean).join(" · ");
   if (!abilities) return;
   showLanguages(abilities, place.language, place.q && language);
-  const question = JSON.stringify([place.q, place.language, place.brought, ...FILTERS.map((name) => place[name])]);
+  const { q, language: code, brought, view, apart } = place;
+  const question = JSON.stringify([q, code, brought, view, apart, ...FILTERS.map((name) => place[name])]);
   if (question !== shown) {
     shown = question;
-    count = MANY;
     ask();
   }
   if (place.picture) showDetail();
@@ -71,20 +79,13 @@ function follow() {
 
 function showDetail() {
   const { picture } = place;
-  if (!seen.has(picture)) learnName(picture);
-  detail.show(seen.get(picture), grid.results, abilities);
+  detail.show(seen.get(picture) ?? { id: picture, name: "" }, grid.results, abilities);
 }
 
-/** Of a picture that a link brought here, which no answer has named yet; one that cannot be had stays without. */
-async function learnName(id) {
-  seen.set(id, { id, name: "" });
-  try {
-    const { name } = await service.picture(id);
-    seen.set(id, { ...seen.get(id), name });
-    if (place.picture === id) showDetail();
-  } catch {
-    if (!seen.get(id).name) seen.delete(id); // asked again when it is opened again
-  }
+/** Of a picture that a link brought here, which no answer has named yet. */
+function learnName(id, name) {
+  seen.set(id, { ...seen.get(id), id, name });
+  if (place.picture === id) showDetail();
 }
 
 function showBox() {
@@ -96,52 +97,104 @@ function showBox() {
 /** Asks for what the place says; a picture that the user brought goes before words. */
 function ask() {
   const file = broughtFiles.get(place.brought);
-  const isStart = !place.q && !file;
+  const isEditor = place.view === "check";
+  const isStart = !place.q && !file && !isEditor;
   lastProblem = null;
   hideNotice();
   find("welcome").hidden = !isStart;
+  find("editor").hidden = !isEditor;
+  find("controls").hidden = isEditor;
+  find("editor-link").setAttribute("aria-current", isEditor ? "page" : "false");
   find("language-label").classList.toggle("away", Boolean(file));
   find("filters-button").classList.toggle("away", Boolean(file));
   showAsked(file, abilities);
-  if (isStart) {
-    latest.cancel();
-    showRest();
-    grid.show([]);
-    find("more").hidden = true;
-    find("status").textContent = "";
-    return announce("");
-  }
-  const { q, language: code, folder, since, until } = place;
-  const question = file
-    ? (signal) => service.similar({ file }, count, signal)
-    : (signal) => service.search({ q, language: code, folder, since, until, k: count }, signal);
-  latest.ask(question, { busy, slow: showSlow, answered, failed, rested: showRest });
+  if (isStart || isEditor) return rest(isStart);
+  latest.ask((signal) => questionFrom(0)(signal), { busy, slow: showSlow, answered, failed, rested: showRest });
+}
+
+/** The question of the place, for the pictures after the first `offset`. */
+function questionFrom(offset) {
+  const file = broughtFiles.get(place.brought);
+  const { q, language: code, folder, since, until, apart } = place;
+  const part = { k: MANY, offset: offset || "", group: apart ? "" : "true" };
+  return file
+    ? (signal) => service.similar({ file }, part, signal)
+    : (signal) => service.search({ q, language: code, folder, since, until, ...part }, signal);
+}
+
+/** Nothing is asked: some pictures of the collection to begin with, or the editor's captions. */
+async function rest(isStart) {
+  latest.cancel();
+  showRest();
+  setMore(false);
+  find("status").textContent = "";
+  announce("");
+  const before = shown;
+  if (!isStart) return showPictures([]);
+  showPictures(await picturesToBeginWith(), () => shown === before);
+}
+
+function showPictures(results, isWanted = () => true) {
+  if (!isWanted()) return;
+  for (const result of results) if (!seen.has(result.id)) seen.set(result.id, result);
+  grid.show(results);
+  find("select").hidden = !results.length;
+  if (place.picture) showDetail();
+}
+
+function setMore(isMore) {
+  more = isMore;
+  find("more").hidden = !isMore;
 }
 
 function answered(answer) {
   const { results } = answer;
   language = answer.language ?? null;
   for (const result of results) seen.set(result.id, result);
-  grid.show(results);
+  showPictures(results);
   hideNotice();
-  find("more").hidden = results.length < count || count >= MOST;
+  setMore(results.length >= MANY);
   showLanguages(abilities, place.language, place.q && language);
-  const number = `${results.length} ${results.length === 1 ? "picture" : "pictures"}`;
-  find("status").textContent = results.length ? `${number}, the best first` : "";
-  announce(`${number} found${language?.name ? `, language: ${language.name}` : ""}`);
-  if (results.length) {
-    if (place.picture) showDetail();
-  } else if (isFiltered(place)) {
+  const number = `${results.length}${more ? " or more" : ""} ${results.length === 1 ? "picture" : "pictures"}`;
+  find("status").textContent = results.length ? service.sentence(answer.notice) || "The best first" : "";
+  announce(`${number} found${language?.name ? `, language: ${language.name}` : ""}. ${answer.notice ?? ""}`);
+  if (results.length) return;
+  if (isFiltered(place)) {
     showNotice("No picture passes these filters", "Try without them, or with fewer.", "Clear filters", () => go(NO_FILTERS));
   } else {
     showNotice("No pictures yet", "The index that is served here is empty.", "Try again", ask);
   }
 }
 
+/** The next pictures, below those that are there; asked for when the end comes near. */
+function askMore() {
+  if (!more || latest.isWaiting) return;
+  const before = grid.results;
+  const added = ({ results }) => {
+    const known = new Set(before.map(({ id }) => id));
+    const fresh = results.filter(({ id }) => !known.has(id));
+    for (const result of fresh) seen.set(result.id, result);
+    showPictures([...before, ...fresh]);
+    setMore(results.length >= MANY && before.length + MANY < MOST);
+    announce(`${fresh.length} more pictures`);
+    watchEnd();
+  };
+  const stopped = () => setMore(true); // the button stays, to try again
+  latest.ask(questionFrom(before.length), { busy: () => {}, slow: () => {}, answered: added, failed: stopped, rested: showRest });
+}
+
+const end = new IntersectionObserver(([entry]) => entry.isIntersecting && askMore(), { rootMargin: "400px" });
+
+/** Observed anew, for it only tells of changes: on a tall screen the end may be in sight still. */
+function watchEnd() {
+  end.unobserve(find("more"));
+  end.observe(find("more"));
+}
+
 function failed(problem) {
   lastProblem = problem;
-  grid.show([]);
-  find("more").hidden = true;
+  showPictures([]);
+  setMore(false);
   const again = problem.status === 0 || problem.status === 401 || problem.status === 429 || problem.status >= 500;
   showNotice(problem.message, problem.detail, again ? "Try again" : "Start again", again ? retry : startAgain);
 }
@@ -154,7 +207,9 @@ function startAgain() {
 
 function retry() {
   if (abilities) ask();
-  else start();
+  else offerHelp();
+watchEnd();
+start();
 }
 
 function busy() {
@@ -172,10 +227,10 @@ function stopTyping() {
 function searchNow(isStep) {
   stopTyping();
   const q = box.value.trim();
-  if (q !== place.q || place.brought) {
+  if (q !== place.q || place.brought || (q && place.view)) {
     const guessAgain = place.language && place.language === ofExample ? { language: "" } : {};
     ofExample = null;
-    go({ q, brought: null, picture: "", depth: 0, ...guessAgain }, !settled);
+    go({ q, brought: null, view: "", picture: "", depth: 0, ...guessAgain }, !settled);
     settled = false;
   } else if (isStep && lastProblem) {
     retry();
@@ -250,10 +305,7 @@ find("language").addEventListener("change", (event) => {
 
 watchFilters(go);
 
-find("more").addEventListener("click", () => {
-  count = Math.min(MOST, count + MANY);
-  ask();
-});
+find("more").addEventListener("click", askMore);
 
 /* ---- pictures ---- */
 
@@ -277,20 +329,36 @@ function leavePicture() {
   }
 }
 
-async function takePicture(file) {
+/** One is searched with; for an editor each gets a caption. */
+async function takePictures(files) {
+  const fit = async (file) => Object.assign(await fitToSend(file), { title: file.name });
+  if (place.view === "check") return addPictures(await Promise.all(files.map(fit)));
   const key = crypto.randomUUID?.() ?? String(Math.random());
   stopTyping();
-  broughtFiles.set(key, Object.assign(await fitToSend(file), { title: file.name }));
+  broughtFiles.set(key, await fit(files[0]));
   settled = true;
   go({ q: "", picture: "", depth: 0, brought: key });
 }
+
+function onlyFolder(folder) {
+  openFilters(true);
+  go({ folder, picture: "", depth: 0 });
+}
+
+find("editor-link").addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  stopTyping();
+  go({ ...START, view: "check" });
+  find("editor-lines").focus();
+});
 
 find("asked-close").addEventListener("click", () => {
   go({ brought: null });
   box.focus();
 });
 
-bringPictures(takePicture, (name) => {
+bringPictures(takePictures, (name) => {
   showNotice("That is not a picture", `${name} is something else. JPEG, PNG, WebP, GIF and HEIC work.`, "All right", ask);
 });
 
@@ -313,11 +381,15 @@ async function start() {
   } catch (problem) {
     return failed(problem);
   }
-  showWelcome(abilities, { link: (q, code) => addressOf({ ...START, q, language: code }), choose: tryExample });
+  showWelcome(abilities);
+  showExamples({ link: (q, code) => addressOf({ ...START, q, language: code }), choose: tryExample });
+  startEditor(abilities, (id) => addressOf({ ...START, view: "check", picture: id }));
   find("language-label").hidden = !abilities.languages.length;
   openFilters(isFiltered(place));
   follow();
   if (!place.q && !place.picture && matchMedia("(pointer: fine)").matches) box.focus();
 }
 
+offerHelp();
+watchEnd();
 start();

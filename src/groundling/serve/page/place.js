@@ -1,6 +1,6 @@
 // Where the user is, kept in the address: the back button, a reload and a sent link all work.
 
-const IN_ADDRESS = ["q", "language", "folder", "since", "until", "picture"];
+const IN_ADDRESS = ["q", "language", "folder", "since", "until", "apart", "view", "picture"];
 
 /** `brought` (a key of a picture that the user brought) and `depth` (dialogs to go back through) live in the history. */
 export function readPlace() {

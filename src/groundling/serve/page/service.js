@@ -30,6 +30,8 @@ export function whenLocked(ask) {
 }
 
 export const about = () => ask("about");
+export const sample = async (k, start) => (await ask("sample", { k, start })).pictures.map(withId);
+export const examples = async () => (await ask("examples")).examples.map((one) => ({ ...one, picture: withId(one.picture) }));
 export const picture = async (id, signal) => withId(await ask(`pictures/${encodeURIComponent(id)}/about`, {}, { signal }));
 export const search = async (query, signal) => withNames(await ask("search", query, { signal }));
 
@@ -37,12 +39,15 @@ export const search = async (query, signal) => withNames(await ask("search", que
 const aboutPicture = (path, { id, file }, parameters, signal) =>
   file ? ask(path, parameters, { signal, body: file }) : ask(path, { id, ...parameters }, { signal });
 
-export const similar = async (source, k, signal) => withNames(await aboutPicture("similar", source, { k }, signal));
+export const similar = async (source, query, signal) => withNames(await aboutPicture("similar", source, query, signal));
+/** How well words fit a picture: one of the index by its `id` or its `name`, or a `file`. */
+export const fit = ({ file, ...named }, text, signal) =>
+  file ? ask("fit", { text }, { signal, body: file }) : ask("fit", { ...named, text }, { signal });
 export const captions = (source, k, signal) => aboutPicture("captions", source, { k }, signal);
 export const check = (source, text, signal) => aboutPicture("check", source, { text }, signal);
 
 /** Ids are numbers on the wire and text in addresses; here they are text. */
-const withId = (one) => ({ ...one, id: String(one.id) });
+const withId = (one) => ({ ...one, id: String(one.id), ...(one.duplicates && { duplicates: one.duplicates.map(String) }) });
 const withNames = (answer) => ({ ...answer, results: answer.results.map(withId) });
 
 /** True where the service takes the token; it then keeps it in a cookie that no script can read. */
@@ -112,4 +117,4 @@ async function problemOf(response) {
   }
 }
 
-const sentence = (text) => text && text[0].toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+export const sentence = (text) => text && text[0].toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");

@@ -1,28 +1,50 @@
-// What stands there before the first word is typed.
+// What stands there before the first word is typed: words to try, above pictures of the collection.
 
 import { find, make, words } from "./dom.js";
-import { exampleIn, ownName } from "./languages.js";
+import { ownName } from "./languages.js";
+import { examples, isAbort, pictureAddress, sample } from "./service.js";
 
-export function showWelcome(abilities, { link, choose }) {
+const SHOWN = 60; // pictures to begin with
+
+export function showWelcome(abilities) {
   const { name, pictures, languages } = abilities;
   const count = (number, one, many) => `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
   const facts = [name, count(pictures, "picture", "pictures")];
   if (languages.length) facts.push(count(languages.length, "language", "languages"));
   find("welcome-facts").textContent = facts.join(" · ");
-  const known = languages.filter(({ code }) => exampleIn(code));
-  find("examples").replaceChildren(
-    ...known.map(({ code, direction }) => {
-      const query = exampleIn(code);
-      const chip = make("a", { class: "chip", href: link(query, code) },
-        words("span", query, code, direction), make("small", { lang: code }, ownName(code)));
-      chip.addEventListener("click", (event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-        event.preventDefault();
-        choose(query, code);
-      });
-      return make("li", {}, chip);
-    }),
-  );
+}
+
+/** Words that this collection has pictures for; without them the page is as good. */
+export async function showExamples({ link, choose }) {
+  try {
+    const found = await examples();
+    find("examples").replaceChildren(...found.map((one) => chip(one, link, choose)));
+  } catch (problem) {
+    if (isAbort(problem)) throw problem;
+  }
+}
+
+function chip({ text, language: { code, direction }, picture }, link, choose) {
+  const small = make("img", { src: pictureAddress(picture.id, 64), alt: "", width: 32, height: 32, loading: "lazy" });
+  small.addEventListener("error", () => small.remove());
+  const element = make("a", { class: "chip", href: link(text, code) },
+    small, words("span", text, code, direction), make("small", { lang: code }, ownName(code)));
+  element.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    choose(text, code);
+  });
+  return make("li", {}, element);
+}
+
+let begun = null;
+/** Other pictures each day, the same ones all day long: a browser has them already. */
+export function picturesToBeginWith() {
+  begun ??= sample(SHOWN, Math.floor(Date.now() / 86_400_000)).catch(() => {
+    begun = null;
+    return [];
+  });
+  return begun;
 }
 
 /** The languages to choose from; `answer` is the language of the last answer. */
