@@ -194,7 +194,9 @@ def test_a_picture_is_named_by_its_id(client: TestClient) -> None:
     found = client.get("/search", params={"q": "red", "k": 30}).json()["results"]
     for one in found:
         about = client.get(f"/pictures/{one['id']}/about").json()
-        assert about == {name: one[name] for name in ("id", "name", "url")}
+        assert {name: about[name] for name in ("id", "name", "url")} == {
+            name: one[name] for name in ("id", "name", "url")
+        }
 
 
 def test_what_breaks_inside_is_a_problem_that_tells_nothing(

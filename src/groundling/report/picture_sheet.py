@@ -12,7 +12,7 @@ from groundling.evaluation.examples import Example, FoundCaptions, FoundPictures
 from groundling.progress import bar
 from groundling.report.html import TemplateBlock
 
-SIDE = 112  # pixels; shown at half to full size
+SIDE = 176  # pixels; shown at half to full size
 
 
 def thumbnail(picture: Path | str | bytes | None, side: int = SIDE) -> str | None:

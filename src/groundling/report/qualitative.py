@@ -10,7 +10,7 @@ from groundling.report.languages import language_name
 from groundling.report.picture_sheet import picture_blocks
 from groundling.report.retrieval_tables import recall_table
 
-SIDE = 160  # pixels of a picture
+SIDE = 240  # pixels of a picture
 
 
 def qualitative_page(shown: ShownRun) -> str:

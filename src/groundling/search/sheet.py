@@ -9,17 +9,21 @@ from groundling.report.html import Header, Page, Section, TemplateBlock
 from groundling.report.picture_sheet import thumbnail
 from groundling.search.index import Found, FoundPicture, Index
 
-SIDE = 240  # pixels
+SIDE = 400  # pixels; shown at half to full size
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A small copy of a picture, which opens the file itself; its name where it cannot be shown."""
+    """A small copy of a picture, which opens the file itself; its name where it cannot be shown.
+
+    `same` is how many more look the same.
+    """
 
     path: str
     score: float
     source: str | None
     target: str
+    same: int = 0
 
     @property
     def short(self) -> str:
@@ -48,4 +52,4 @@ def _tile(index: Index, one: FoundPicture) -> Tile:
             target = (index.root / one.path).as_uri()
     except UserError:
         pass  # removed since; its name is shown
-    return Tile(one.path, one.score, small if target else None, target)
+    return Tile(one.path, one.score, small if target else None, target, len(one.duplicates))
