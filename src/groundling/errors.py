@@ -4,6 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 FEW = 20  # names that still make a sentence
+ALIKE = 0.7  # of two names, from which one may be meant by the other; below that it is a guess that helps nobody
 
 
 class UserError(Exception):
@@ -13,7 +14,7 @@ class UserError(Exception):
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """` (did you mean "x"?)`; where nothing is near, the list of what there is, if it is short enough to help."""
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=1)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=ALIKE)
     if near:
         return f' (did you mean "{near[0]}"?)'
     return f" (there is: {', '.join(known)})" if 0 < len(known) <= FEW else ""

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-LATER = ("words_cut", "trainable_parameters", "temperature", "temperature_from")  # keys that not every run has
+LATER = (
+    "splits",
+    "words_cut",
+    "trainable_parameters",
+    "temperature",
+    "temperature_from",
+)  # keys that not every run has
 
 
 @dataclass(frozen=True)
@@ -16,6 +22,7 @@ class RunFacts:
         trainable_parameters: those that training changed; older runs have none noted.
         word_parameters: those of the vectors of words.
         words_cut: how words were found, where that takes a library.
+        splits: how many pictures of the corpus are for training, validation and testing; older runs have none noted.
         best_score: the highest validation score, of the kind `score`, and `best_step` when it was reached.
         temperature: what the logits of a judge are divided by, and `temperature_from` what it was fitted on.
         more: what versions before and after this one note.
@@ -25,6 +32,7 @@ class RunFacts:
     system: str = ""
     corpus: str = ""
     languages: list[str] = field(default_factory=list)
+    splits: dict[str, int] | None = None
     seed: int = 0
     parameters: int = 0
     trainable_parameters: int | None = None

@@ -6,6 +6,8 @@ import commands
 import pytest
 from commands import assert_one_sentence, call, content
 
+from groundling.corpus.storage import load, save
+
 own_ground = commands.own_ground  # each test in a folder of its own
 world_files, train_world = commands.world_files, commands.train_world
 
@@ -36,9 +38,13 @@ def test_a_run_is_not_overwritten_and_can_be_resumed(train_world: list[str], own
     assert content(own_ground / "run") == before
     said = call("train", "--resume", "run")  # it has ended: nothing to do
     assert "run: 10 steps" in said.out
+    assert "of at most 1,200 (R@1, R@5 and R@10 in percent, both directions, 2 languages, summed)" in said.out
+    assert said.out.splitlines()[1] == "Next: groundling evaluate run"
     assert content(own_ground / "run") == before
     (own_ground / "run/run.json").unlink()  # as if it had been cut off at its end
-    assert call("train", "--resume", "run", "--json").json["best_score"] == facts["best_score"]
+    again = call("train", "--resume", "run", "--json")
+    assert again.json["best_score"] == facts["best_score"]
+    assert "run: stopped before its first checkpoint, so that the training begins from nothing" in again.err
     assert (own_ground / "run/best.safetensors").read_bytes() == before["best.safetensors"]
     (own_ground / "mine").mkdir()
     (own_ground / "mine/letter.txt").write_text("dear")
@@ -54,3 +60,15 @@ def test_without_a_system_ours_is_trained_and_says_why(world_files: Path, own_gr
     assert "groundling: system polyglot, our own: 100 training pictures, 400 captions in 2 languages" in told.err
     assert "groundling: training takes " in told.err
     assert call("evaluate", "mine", "--json").json["mean"]["mR"] > 20
+
+
+def test_what_comes_next_can_be_done(world_files: Path, train_world: list[str], own_ground: Path) -> None:
+    """Where the corpus has nothing to test on, evaluating it is not offered."""
+    corpus = load(world_files / "corpus")
+    save(corpus.keep_pictures(corpus.splits != "test"), own_ground / "untested")
+    arguments = ["untested" if part == str(world_files / "corpus") else part for part in map(str, train_world)]
+    assert "untested" in arguments
+    said = call(*arguments, "--out", "run")
+    assert said.code == 0, said.err
+    assert "groundling evaluate" not in said.out
+    assert "Next: groundling index" in said.out

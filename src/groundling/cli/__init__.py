@@ -1,11 +1,13 @@
 """The command line: `groundling COMMAND`. Each command is a file; what it needs is imported when it runs."""
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from typing import NoReturn
 
-STOPPED = 130
+STOPPED, TERMINATED = 130, 143  # as shells count
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -18,10 +20,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     from groundling.errors import UserError
     from groundling.files import disk_problem
 
+    stop_when_asked()
     try:
         code = app(args=arguments, standalone_mode=False, prog_name="groundling")
     except UserError as error:
-        _fail(str(error))
+        _fail(with_addresses(str(error), arguments or sys.argv[1:]))
     except (typer.Abort, KeyboardInterrupt):
         print("groundling: stopped", file=sys.stderr)
         sys.exit(STOPPED)
@@ -39,6 +42,20 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     if code == STOPPED:  # newer typers turn control-C into a code, and say nothing
         print("groundling: stopped", file=sys.stderr)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def with_addresses(sentence: str, arguments: Sequence[str]) -> str:
+    """A path makes "http:/host" of an address that was given where a file is needed; told is what was given."""
+    for argument in arguments:
+        if "://" in argument:
+            sentence = sentence.replace(os.path.normpath(argument), argument)
+    return sentence
+
+
+def stop_when_asked() -> None:
+    """A program that is told to end tidies up first: no half-written files are left, however large."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
 
 
 def _usage(error: Exception) -> NoReturn:

@@ -120,7 +120,8 @@ def _show(result: dict[str, Any]) -> None:
     notes.append(f"The old languages {same} encoded as before, bit for bit.")
     print_table(Table(f"{name}, taught by {result['teacher']} ({result['student']})", columns, rows, notes))
     print(f"{result['run']}: reads {', '.join(result['languages'])}")
-    print(f"Next: groundling evaluate {result['run']}")
+    if not result.get("not_tested"):  # else there is nothing that it could be evaluated on
+        print(f"Next: groundling evaluate {result['run']}")
 
 
 def _lines(result: dict[str, Any]) -> list[tuple[str, tuple[str, ...]]]:

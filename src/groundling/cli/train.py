@@ -9,6 +9,8 @@ import typer
 
 from groundling.cli.output import AsJson, Data, Device, print_json, warn_of_skipped
 
+RSUM_MOST = 600  # six recalls of a language, in percent
+
 
 def train(
     recipe: Annotated[
@@ -70,11 +72,28 @@ def train(
     facts = run.facts()
     if as_json:
         return print_json({"run": str(run.folder), **facts.to_json()})
+    languages = len(facts.languages) if chosen.training.validation_language == "all" else 1
     print(
-        f"{run.folder}: {facts.steps} steps in {facts.seconds:.0f} s, best validation {facts.best_score:.4g} "
-        f"({facts.score}) at step {facts.best_step}, {facts.parameters:,} parameters"
+        f"{run.folder}: {facts.steps} steps in {facts.seconds:.0f} s, best at step {facts.best_step}: "
+        f"{best_score(facts.score, facts.best_score, languages)}; {facts.parameters:,} parameters"
     )
-    print(f"Next: groundling evaluate {run.folder}")
+    if facts.splits is None or facts.splits.get("test"):
+        print(f"Next: groundling evaluate {run.folder}")
+    else:
+        print(f"Next: groundling index FOLDER_OF_PICTURES --model {run.folder} (there is no test split to evaluate on)")
+
+
+def best_score(name: str, value: float, languages: int) -> str:
+    """A validation score with what it is, for those who do not know its name.
+
+    >>> best_score("rsum", 1090.2, 2)
+    'validation rsum 1,090 of at most 1,200 (R@1, R@5 and R@10 in percent, both directions, 2 languages, summed)'
+    """
+    if name != "rsum":
+        return f"validation {name} {value:.4g}"
+    many = f"{languages} languages" if languages > 1 else "1 language"
+    sums = f"R@1, R@5 and R@10 in percent, both directions, {many}, summed"
+    return f"validation rsum {value:,.0f} of at most {RSUM_MOST * languages:,} ({sums})"
 
 
 def without_option(arguments: Sequence[str], option: str) -> list[str]:

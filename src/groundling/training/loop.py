@@ -13,11 +13,12 @@ import torch
 
 from groundling import systems
 from groundling.batches.stage import Stage
+from groundling.corpus.corpus import SPLITS
 from groundling.dataset import Dataset
 from groundling.devices import pick_device, pick_precision
 from groundling.errors import UserError
 from groundling.files import read_json, write_json
-from groundling.progress import bar
+from groundling.progress import bar, notice
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.training import checkpoint, processes
@@ -80,6 +81,8 @@ def _train(
     begin = None if start is None else load_start(start, device)
     system = systems.of(recipe) if begin is None else systems.of(recipe).taught_by(begin.system)
     goes_on = run.checkpoint_file.exists()
+    if run.recipe_file.exists() and not goes_on and not any(run.folder.glob(run.stage_checkpoint("*").name)):
+        notice(f"{run.folder}: stopped before its first checkpoint, so that the training begins from nothing")
 
     def learn(stage: Stage) -> None:
         """What a system has to learn before its encoders can be made."""
@@ -108,7 +111,8 @@ def _train(
         keep_features(run, recipe, dataset)
     elif recipe.features.weights is not None:
         take_along(Path(recipe.features.weights), run.folder)
-    told = replace(facts(plan, context, at), score=validate.name)
+    splits = {name: int((dataset.corpus.splits == name).sum()) for name in SPLITS}
+    told = replace(facts(plan, context, at), score=validate.name, splits=splits if any(splits.values()) else None)
     if system.task == "entailment":
         told = with_temperature(told, run, context.dev, plan.validation == "entailment", start, device)
     write_json(run.facts_file, told.to_json())
