@@ -20,6 +20,13 @@ class Run:
 
     folder: Path
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "folder", Path(self.folder))  # a text will do
+
+    def __repr__(self) -> str:
+        state = "finished" if self.finished else "not finished" if self.recipe_file.exists() else "nothing there yet"
+        return f"Run {self.folder}: {state}"
+
     def __fspath__(self) -> str:
         """A run can be given wherever the folder of one is asked for."""
         return str(self.folder)

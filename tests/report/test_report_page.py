@@ -196,7 +196,7 @@ def test_thumbnails_decode_in_every_mode(mode: str, tmp_path: Path) -> None:
     Image.new(mode, (400, 100)).save(path)
     uri = thumbnail(path)
     assert uri
-    assert decoded(uri).size == (112, 28)
+    assert decoded(uri).size == (176, 44)
 
 
 def test_thumbnails_keep_transparency_and_stand_upright(tmp_path: Path) -> None:
