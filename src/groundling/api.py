@@ -10,12 +10,12 @@ RetrievalResult my-corpus, test: mR en 41.2, de 38.0
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from groundling import progress, systems
 from groundling.corpus import Corpus, save
-from groundling.dataset import Dataset
 from groundling.devices import pick_device
 from groundling.errors import UserError
 from groundling.evaluation.asked import Asked
@@ -27,10 +27,11 @@ from groundling.report.run_report import write_report
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.training import processes
+from groundling.training.datasets import training_dataset
 from groundling.training.defaults import resolve
 from groundling.training.loop import train as run_training
 from groundling.training.starts import train_start, train_teachers
-from groundling.training.teaching import Lesson
+from groundling.training.teaching import Lesson, taught_folder
 from groundling.training.teaching import teach as run_lesson
 
 AnyPath = str | os.PathLike[str]
@@ -96,7 +97,7 @@ def train_recipe(
     with processes.joined(device) as place:
         pick_device(place)
         with processes.first_before_others():
-            dataset = Dataset.load(recipe.corpus, recipe.features, data, training=True)
+            dataset = training_dataset(recipe, data, device)
         if processes.first():
             (warn or _warn)(dataset.skipped)
             if dataset.text_only is not None:
@@ -154,8 +155,8 @@ def evaluate(
 
 
 def teach(
-    run: AnyPath,
-    language: str,
+    model: AnyPath,
+    language: str | Sequence[str],
     pairs: AnyPath | Iterable[tuple[str, str]],
     out: AnyPath | None = None,
     *,
@@ -166,15 +167,16 @@ def teach(
     show_progress: bool = True,
     **options: Any,
 ) -> Run:
-    """Add a language to a trained model from pairs of sentences; the languages that it knows stay as they are.
+    """Add languages to a model from pairs of sentences; the languages that it knows stay as they are.
 
-    What the model could do with the language before and after is in taught.json of the new run.
+    What the model could do with the languages before and after is in taught.json of the new run.
 
     Args:
-        run: the run that teaches, or its folder.
-        language: the code of the new language.
-        pairs: (known sentence, the same in the new language); or a .tsv file of them, or "corpus:NAME".
-        out: the folder of the new run; RUN+LANGUAGE when left out.
+        model: the run that teaches, or its folder; or a pretrained model by its folder or hub name.
+        language: the code of the new language, or several.
+        pairs: (known sentence, the same in the new language); or a file of them (see `groundling teach --help`), or
+            "corpus:NAME".
+        out: the folder of the new run; MODEL+LANGUAGE when left out.
         known: the language of the known sentences, where the file does not say it and the run knows several.
         data: the folder that holds published data sets.
         device: auto, cpu, cuda or cuda:0.
@@ -182,13 +184,14 @@ def teach(
         show_progress: say on standard error how far it is.
         options: student, steps, batch_size, learning_rate and what else a `training.teaching.Lesson` has.
     """
-    teacher = Path(run)
-    folder = teacher.with_name(f"{teacher.name}+{language}") if out is None else Path(out)
+    codes = (language,) if isinstance(language, str) else tuple(language)
+    named = Lesson(os.fspath(model), codes, "")
+    folder = taught_folder(named) if out is None else Path(out)
     if not isinstance(pairs, str | os.PathLike):
         lines = ("\t".join(" ".join(side.split()) for side in pair) for pair in pairs)
         pairs = folder.with_name(f"{folder.name}-pairs.tsv")
         write_text(pairs, "".join(f"{line}\n" for line in lines))
     progress.show(show_progress)
-    lesson = Lesson(teacher, language, os.fspath(pairs), known, **options)
-    run_lesson(lesson, folder, None if data is None else Path(data), device, resume)
+    lesson = replace(named, pairs=os.fspath(pairs), known=known, **options)
+    run_lesson(lesson, folder, None if data is None else Path(data), device, resume, lambda sentence: tell([sentence]))
     return Run(folder)

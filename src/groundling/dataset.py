@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.corpus import Corpus, catalogue, conditions
+from groundling.corpus.pairs.source import PairSource
 from groundling.corpus.unpictured import Unpictured, read_pairs, unpictured
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import CorpusSettings, FeatureSettings
@@ -26,6 +27,7 @@ class Dataset:
         views: [pictures, views, dim] float16, where there are features of several views of each picture (`features`
             are then their mean).
         text_only: sentences without pictures to train on beside it; None where none are asked for.
+        pairs: sentences that mean the same in known and new languages, where that is what is learned from.
         unknown_backbone: the features came with the corpus, and the settings do not say which backbone made them.
     """
 
@@ -37,6 +39,7 @@ class Dataset:
     unknown_backbone: bool = False
     views: npt.NDArray[np.float16] | None = None
     text_only: Unpictured | None = None
+    pairs: PairSource | None = None
 
     def __repr__(self) -> str:
         return f"Dataset of {self.corpus!r}, each picture with {' × '.join(map(str, self.features.shape[1:]))} features"

@@ -29,6 +29,7 @@ TOKENISER = (
     "merges.txt",
     "*.model",
 )
+ALL = tuple(f"{below}*.{ending}" for below in ("", "*/") for ending in ("json", "txt", "model", "safetensors"))
 KEPT = "pretrained"  # the folder of a run that holds copies of other people's models
 DIGESTS = "digests.json"  # in such a copy: the SHA-256 of its files, which need not be read again to be known
 
@@ -145,7 +146,7 @@ def placed(saved: Any, run: Path) -> Any:
         return saved
     found = {key: placed(value, run) for key, value in saved.items()}
     name = found.get("inside")
-    if isinstance(name, str) and name == Path(name).name and (run / KEPT / name / "config.json").exists():
+    if isinstance(name, str) and name == Path(name).name and (run / KEPT / name).is_dir():
         found["folder"] = str((run / KEPT / name).resolve())
     return found
 

@@ -63,6 +63,11 @@ class Run:
         return self.folder / "unknown-backbone.json"
 
     @property
+    def pictures_file(self) -> Path:
+        """There where pictures are looked at by the picture side of a pretrained model, of which the run has a copy."""
+        return self.folder / "pictures.json"
+
+    @property
     def facts_file(self) -> Path:
         """Written when training has ended: steps, seconds, device, parameters."""
         return self.folder / "run.json"

@@ -54,8 +54,9 @@ def test_german_from_pairs_finds_pictures_that_it_did_not_find_before(teacher: P
     pairs, before = write_pairs(own_ground / "pairs.tsv", GERMAN), content(teacher)
     result = call("teach", teacher, "--language", "de", "--pairs", pairs, "--out", "new", "--steps", 200, "--json").json
     assert result["languages"] == ["en", "de"]
-    assert sum(result["pairs"].values()) == 300
-    assert result["pairs"]["train"] > 200
+    different = len(set(pairs.read_text().splitlines()))  # what is there twice is learned once
+    assert sum(result["pairs"].values()) == different < 300
+    assert result["pairs"]["train"] > 0.75 * different
     assert result["after"]["test"]["mR"] > result["before"]["test"]["mR"] + 30
     assert result["after"]["matching"]["to_known"] > 80 > result["before"]["matching"]["to_known"]
     assert result["old_languages_unchanged"] is True
@@ -137,7 +138,7 @@ def test_a_run_that_is_there_is_not_overwritten(teacher: Path, own_ground: Path)
     assert_one_sentence(call(*lesson), "new: a run is there already")
     assert content(own_ground / "new") == before
     assert_one_sentence(call(*lesson[:-1], 20, "--resume"), "new: holds a run of another recipe")
-    assert_one_sentence(call("teach", "nothing", *lesson[2:]), "nothing: no run here")
+    assert_one_sentence(call("teach", "nothing", *lesson[2:]), "nothing: neither the folder of a run")
 
 
 def test_kill_9_then_resume_gives_the_same_student(teacher: Path, own_ground: Path) -> None:

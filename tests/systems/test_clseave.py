@@ -11,7 +11,9 @@ from safetensors.torch import load_file
 from conftest import ENGLISH, GERMAN, make_recipe
 from groundling import systems
 from groundling.batches import DeviceBatch, TrainingData
-from groundling.corpus import Corpus
+from groundling.batches.lessons import LessonData
+from groundling.batches.ragged import Ragged
+from groundling.corpus.pairs import SentencePairs
 from groundling.dataset import Dataset
 from groundling.encoders.text.taught import TaughtEncoder
 from groundling.errors import UserError
@@ -72,11 +74,11 @@ def learned(teacher: Path, student: str, world: Dataset, into: Path, **options: 
     return Model.load(into, "cpu")
 
 
-def begun(teacher: Path, student: str, world: Dataset) -> tuple[Plan, Corpus]:
+def begun(teacher: Path, student: str, world: Dataset) -> tuple[Plan, SentencePairs]:
     """A training before its first step, and the sentence pairs that it learns from."""
     recipe, start = student_recipe(teacher, student), load_start(teacher, "cpu")
     part = systems.of(recipe).taught_by(start.system).material(world, start).split("train")
-    return plan(recipe.system, part, {"batch_size": 32}, start=start), part.corpus
+    return plan(recipe.system, part, {"batch_size": 32}, start=start), part.pairs.split("train")
 
 
 @pytest.mark.parametrize(
@@ -130,6 +132,7 @@ def test_the_loss_is_the_squared_distance_to_the_teacher_and_only_the_student_le
     made, pairs = begun(teachers["vse"], "words", world)
     tokeniser, encoders, data = made.tokeniser, made.encoders, made.data
     batch = made.stage.sampler.batch(0)
+    made.stage.bring(batch)
     encoders.train()
     text = encoders.text
     assert isinstance(text, TaughtEncoder)
@@ -142,8 +145,8 @@ def test_the_loss_is_the_squared_distance_to_the_teacher_and_only_the_student_le
     assert learning == {"text.student.words.weight"}
     assert {name for name, part in encoders.named_parameters() if part.grad is not None} == learning
     model = Model.load(teachers["vse"], "cpu")
-    targets = model.encode_text([pairs.texts[row] for row in batch.partners], "en")
-    words = tokeniser.student.encode([pairs.texts[row] for row in batch.captions], ["de"] * 32)  # type: ignore[attr-defined]
+    targets = model.encode_text([pairs.known[row] for row in batch.partners], "en")
+    words = tokeniser.student.encode([pairs.new[row] for row in batch.captions], ["de"] * 32)  # type: ignore[attr-defined]
     with torch.no_grad():
         vectors = text.student.words(torch.from_numpy(words.ids))  # type: ignore[operator, union-attr]
         states = model.encoders.text.recurrent(vectors)[0]  # type: ignore[operator, union-attr]
@@ -252,8 +255,10 @@ def test_agreement_is_the_share_of_the_teachers_spread(
     start = load_start(teachers["vse"], "cpu")
     student = systems.of(student_recipe(teachers["vse"], "words")).taught_by(start.system)
     dev = student.material(world, start).split("dev")
-    data = TrainingData.build(dev.corpus, dev.features, model.tokeniser, CPU)
-    found = Agreement(data, ["de"], "float32", "all")(model.encoders)
+    pairs = dev.pairs.split("dev")
+    tokens = Ragged.cut(model.tokeniser.student, pairs.new, pairs.languages, None)
+    data = LessonData.of(pairs, tokens, start.vectors(pairs), CPU)
+    found = Agreement(data, "float32", "all")(model.encoders)
     german, first = [], []
     for row in np.flatnonzero(dev.corpus.languages == "de"):
         german.append(dev.corpus.texts[row])

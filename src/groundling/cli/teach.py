@@ -7,13 +7,20 @@ import typer
 
 from groundling.cli.output import AsJson, Data, Device, print_json, print_table
 
+MANY = 500  # held-out pairs from which a share needs no interval
+
 
 def teach(
-    run: Annotated[Path, typer.Argument(help="The folder of a trained run: the teacher.")],
-    language: Annotated[str, typer.Option(help="The code of the new language, e.g. ko.")],
+    model: Annotated[
+        str, typer.Argument(help="The teacher: the folder of a run, or a pretrained model by its folder or hub name.")
+    ],
+    language: Annotated[str, typer.Option(help="The code of the new language, e.g. ko; several with commas: ko,ja.")],
     pairs: Annotated[
         Path | None,
-        typer.Option(help="A .tsv file: a sentence in a language the run knows, a tab, the same in the new language."),
+        typer.Option(
+            help="A file of sentence pairs: .tsv (a sentence that the model knows, a tab, the same in the new "
+            "language), .csv, .jsonl, .parquet, .tmx, each but .parquet also .gz; or x of Moses' x.en and x.ko.",
+        ),
     ] = None,
     corpus: Annotated[
         str | None,
@@ -22,7 +29,7 @@ def teach(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The new run's folder; RUN+LANGUAGE when left out.")
+        Path | None, typer.Option("--out", "-o", help="The new run's folder; MODEL+LANGUAGE when left out.")
     ] = None,
     source: Annotated[
         str | None,
@@ -32,9 +39,13 @@ def teach(
         str,
         typer.Option(
             help="Who reads the new language: words (new words only), encoder (and a reader of their own), characters, "
-            "use, hub:NAME or hub:FOLDER.",
+            "use, hub:NAME or hub:FOLDER; of a pretrained model own (its text side tuned, old languages held; needs "
+            "the extra tune) or own:full.",
         ),
     ] = "encoder",
+    text_model: Annotated[
+        str | None, typer.Option(help="For a pretrained teacher: another model's text side, by folder or hub name.")
+    ] = None,
     test: Annotated[
         str | None,
         typer.Option(help="Show before and after on this corpus's test split; the run's own when left out, if it can."),
@@ -42,7 +53,10 @@ def teach(
     again: Annotated[
         bool, typer.Option("--again", help="Also a language that the run knows: the student reads it from then on.")
     ] = False,
-    steps: Annotated[int, typer.Option(min=1, help="The most steps; it ends earlier when nothing is gained.")] = 3000,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="The most steps; by the number of pairs when left out. Ends when nothing is gained."),
+    ] = None,
     batch_size: Annotated[int, typer.Option(min=2, help="Pairs in a step.")] = 128,
     learning_rate: Annotated[
         float | None, typer.Option(help="At its highest; 0.001 when left out, 0.00004 for hub: students.")
@@ -54,15 +68,15 @@ def teach(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Add a language to a trained model from pairs of sentences, without any picture.
+    """Add languages to a model from pairs of sentences, without any picture.
 
-    The new run reads all the languages of the old one, exactly as before, and the new one; it can be evaluated,
-    searched with, checked with, and taught again.
+    The new run reads all the languages of the old one, exactly as before, and the new ones; it can be evaluated,
+    searched with, checked with, and taught again. It needs the model that taught it no more.
     """
-    from groundling.corpus.formats.checks import BadRow, language_code
+    from groundling.cli.output import warn
     from groundling.devices import pick_device
     from groundling.errors import UserError
-    from groundling.training.teaching import Lesson
+    from groundling.training.teaching import Lesson, taught_folder
     from groundling.training.teaching import teach as run_lesson
 
     if (pairs is None) == (corpus is None):
@@ -70,19 +84,13 @@ def teach(
     if learning_rate is not None and not learning_rate > 0:
         raise UserError("--learning-rate: a number above 0 is needed")
     pick_device(device)
-    codes = []
-    for option, code in (("--language", language), ("--from", source)):
-        try:
-            codes.append(None if code is None else language_code(code))
-        except BadRow as problem:
-            raise UserError(f"{option}: {problem}") from None
-    new, known = str(codes[0]), codes[1]
-    if new == known:
-        raise UserError(f"--from: the known language cannot be the new one, {new}")
-    folder = out or run.with_name(f"{run.name}+{new}")
+    new = [_code("--language", code) for code in language.split(",")]
+    known = None if source is None else _code("--from", source)
+    if known in new:
+        raise UserError(f"--from: the known language cannot be the new one, {known}")
     lesson = Lesson(
-        run,
-        new,
+        model,
+        tuple(dict.fromkeys(new)),
         f"corpus:{corpus}" if corpus is not None else str(pairs),
         known,
         student,
@@ -93,55 +101,83 @@ def teach(
         minimum_count,
         seed,
         test,
+        text_model,
     )
-    result = run_lesson(lesson, folder, data, device, resume)
+    result = run_lesson(lesson, out or taught_folder(lesson), data, device, resume, warn)
     if as_json:
         return print_json(result)
     _show(result)
 
 
-def _show(result: dict[str, Any]) -> None:
-    from groundling.report.formatted_table import Column, Table
-    from groundling.report.languages import language_name
+def _code(option: str, code: str) -> str:
+    from groundling.corpus.formats.checks import BadRow, language_code
+    from groundling.errors import UserError
 
-    name, before, after = language_name(result["language"]), result["before"], result["after"]
-    counts = result["pairs"]
-    columns = [Column("", text=True), Column("before"), Column("after")]
-    rows: list[list[Any]] = []
-    for label, path in _lines(result):
-        rows.append([label, _number(before, path), _number(after, path)])
-    notes = [
-        f"Learned from {counts['train']:,} sentences with a known one beside each; {counts['dev']:,} others stopped "
-        "the training.",
-    ]
-    if result.get("not_tested"):
-        notes.append(f"Matching only: {result['not_tested']}. Another corpus can be named with --test.")
-    same = "are" if result["old_languages_unchanged"] else "are NOT"
-    notes.append(f"The old languages {same} encoded as before, bit for bit.")
-    print_table(Table(f"{name}, taught by {result['teacher']} ({result['student']})", columns, rows, notes))
+    try:
+        return language_code(code)
+    except BadRow as problem:
+        raise UserError(f"{option}: {problem}") from None
+
+
+def _show(result: dict[str, Any]) -> None:
+    codes = result["language"].split(",")
+    for code in codes:
+        before, after = (result[key] if len(codes) == 1 else result[key][code] for key in ("before", "after"))
+        _show_language(result, code, before, after)
     print(f"{result['run']}: reads {', '.join(result['languages'])}")
     if not result.get("not_tested"):  # else there is nothing that it could be evaluated on
         print(f"Next: groundling evaluate {result['run']}")
 
 
-def _lines(result: dict[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
-    """What is shown, and where it stands in the result."""
-    matching = result["after"]["matching"]
-    among = f"the right one of {matching['meanings']:,} first, %"
-    lines: list[tuple[str, tuple[str, ...]]] = [
-        (f"new sentence → known: {among}", ("matching", "to_known")),
-        (f"known sentence → new: {among}", ("matching", "from_known")),
+def _show_language(result: dict[str, Any], code: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    from groundling.report.formatted_table import Column, Table
+    from groundling.report.languages import language_name
+
+    counts = result["pairs"]
+    columns = [Column("", text=True), Column("before"), Column("after")]
+    rows = [[label, _number(before, path), _number(after, path)] for label, path in _lines(result["task"], after)]
+    notes = [
+        f"Learned from {counts['train']:,} sentences with a known one beside each; {counts['dev']:,} others stopped "
+        "the training.",
+        *_intervals(after["matching"]),
     ]
-    tested = result["after"].get("test")
-    if tested is not None and result["task"] == "entailment":
-        lines.insert(0, (f"statements of {tested['corpus']}, % judged right", ("test", "accuracy")))
+    if result.get("not_tested"):
+        notes.append(f"Matching only: {result['not_tested']}. Another corpus can be named with --test.")
+    if result["old_languages_unchanged"]:
+        notes.append("The old languages are encoded as before, bit for bit.")
+    else:
+        near = result["old_languages_cosine"]
+        notes.append(f"The old languages have moved: their mean cosine with what they were is {near:.4f}.")
+    title = f"{language_name(code)}, taught by {result['teacher']} ({result['student']})"
+    print_table(Table(title, columns, rows, notes))
+
+
+def _intervals(matching: dict[str, Any] | None) -> list[str]:
+    """How much is known after so few pairs."""
+    if matching is None or matching["pairs"] >= MANY:
+        return []
+    (low, high), (first, last) = matching["to_known_interval"], matching["from_known_interval"]
+    return [
+        f"From {matching['pairs']} held-out pairs: with 95% confidence new → known is between {low:.0f} and "
+        f"{high:.0f}, known → new between {first:.0f} and {last:.0f}."
+    ]
+
+
+def _lines(task: str, after: dict[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
+    """What is shown, and where it stands in what a model can do."""
+    matching, tested = after["matching"], after.get("test")
+    lines: list[tuple[str, tuple[str, ...]]] = []
+    if tested is not None and task == "entailment":
+        lines = [(f"statements of {tested['corpus']}, % judged right", ("test", "accuracy"))]
     elif tested is not None:
         found = [("text→picture R@1", "text_to_image", "R@1"), ("text→picture R@10", "text_to_image", "R@10")]
         found += [("picture→text R@1", "image_to_text", "R@1"), ("picture→text R@10", "image_to_text", "R@10")]
-        tail = lines
         lines = [(f"{tested['corpus']}: mR", ("test", "mR"))]
         lines += [(label, ("test", direction, recall)) for label, direction, recall in found]
-        lines += tail
+    if matching is not None:
+        among = f"the right one of {matching['meanings']:,} first, %"
+        lines.append((f"new sentence → known: {among}", ("matching", "to_known")))
+        lines.append((f"known sentence → new: {among}", ("matching", "from_known")))
     return lines
 
 

@@ -34,6 +34,7 @@ NAMES = {
     "text.words.universal": "maps to the universal embedding",
     "text.pieces": "table of words and n-grams",
     "text.encoder": "pretrained encoder",
+    "text.network": "pretrained text side",
     "text.map": "map between languages",
     "text.autoencoder": "autoencoder",
     "text.recurrent": "sentence GRU",
@@ -53,7 +54,7 @@ NAMES = {
     "complete_sentences": "masked language model",
 }
 #: The modules of a text encoder that make the vectors of words; a sentence is made from these.
-WORDS = ("text.words", "text.pieces", "text.encoder")
+WORDS = ("text.words", "text.pieces", "text.encoder", "text.network")
 
 
 @dataclass(frozen=True)

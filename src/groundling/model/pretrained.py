@@ -14,14 +14,18 @@ from typing import Any
 import numpy.typing as npt
 from PIL import Image
 
-from groundling import hub
+from groundling import hub, systems
 from groundling.decoding.structure import PictureError
+from groundling.encoders.tokenisers.side import SideTokeniser
 from groundling.errors import UserError
 from groundling.model.parameter_sizes import sizes_by_side
 from groundling.model.prompt import checked_prompt
 from groundling.model.protocol import Model, Vectors
 from groundling.model.sides import GPU_BATCH, PictureSide, TextSide
 from groundling.model.snapshot import fingerprint
+from groundling.settings import CorpusSettings, Recipe
+from groundling.systems import Start
+from groundling.systems.plan import KeptPictures
 
 
 class PretrainedModel(Model):
@@ -47,6 +51,22 @@ class PretrainedModel(Model):
         self.text_name = None if text.name == pictures.name else text.name
         self.batch = GPU_BATCH if self.device.type == "cuda" else 1
         self.languages = []  # not known: no checkpoint says
+
+    def as_start(self) -> Start:
+        """The pair as it is: system `tuned` with nothing trained."""
+        frozen = {"adapter": "frozen"}
+        system = systems.make({"name": "tuned", "start": self.name, "text": frozen, "picture": frozen})
+        tokeniser = SideTokeniser(self.text.name, self.text.folder, self.text_fingerprint, self.text, self.prompt)
+        return Start(
+            system,
+            tokeniser,
+            system.encoders(tokeniser, self.dimensions).to(self.device).eval(),
+            tuple(self.languages),
+            Recipe(name=hub.copy_name(self.name, "")[:-1], corpus=CorpusSettings(name="none")),
+            self.encode_text,
+            self.text_fingerprint,
+            KeptPictures(self.name, self.pictures.folder, self.picture_fingerprint),
+        )
 
     @property
     def dimensions(self) -> int:

@@ -25,6 +25,7 @@ from groundling.text.segmentation import words
 if TYPE_CHECKING:
     from groundling.dataset import Dataset
     from groundling.run import Run
+    from groundling.systems import Start
 
 Vectors = npt.NDArray[np.float32]
 Owners = npt.NDArray[np.int64]
@@ -144,6 +145,10 @@ class Model(ABC):
         return Description(
             self.kind, self.name, self.backbone, self.dimensions, list(self.languages), self.similarity, self.judges
         )
+
+    def as_start(self) -> "Start":
+        """What a training that starts from this model, or is taught by it, builds on."""
+        raise UserError(f"{self.name}: a model of this kind cannot be taught or tuned; name what it was made from")
 
     # Texts
 

@@ -28,7 +28,8 @@ from groundling.model.pictures import Picture, as_list
 from groundling.model.protocol import FeatureModel, Owners, Vectors, refuse_options
 from groundling.run import Run
 from groundling.settings import CorpusSettings, EvaluationSettings, FeatureSettings, Recipe, as_saved
-from groundling.systems import Encoders, JudgingEncoders, System
+from groundling.systems import Encoders, JudgingEncoders, Start, System
+from groundling.systems.plan import KeptPictures
 from groundling.text import Tokeniser
 from groundling.vision.preprocessing import Pixels, Preprocessing
 from groundling.vision.tuned import NETWORK, PREFIX
@@ -84,7 +85,7 @@ class TrainedModel(FeatureModel):
         if any(name.startswith(PREFIX) for name in weights) or (opened.folder / NETWORK).exists():
             own = recipe.features.model_copy(update={"weights": str(opened.folder.resolve())})  # a network of its own
             recipe = recipe.model_copy(update={"features": own})
-        model = TrainedModel(recipe, system, tokeniser, encoders, pick_device(device))
+        model = _kind(opened)(recipe, system, tokeniser, encoders, pick_device(device))
         model.run, model.name = opened, os.fspath(run)
         model.languages = opened.languages() or model.languages
         if opened.unknown_backbone_file.exists():
@@ -92,6 +93,24 @@ class TrainedModel(FeatureModel):
         if model.judges:
             model.temperature = opened.temperature()
         return model
+
+    def as_start(self) -> Start:
+        languages = tuple(self.languages)
+        return Start(
+            self.system,
+            self.tokeniser,
+            self.encoders,
+            languages,
+            self.recipe,
+            self.encode_text,
+            self.text_fingerprint,
+            self.kept_pictures,
+        )
+
+    @property
+    def kept_pictures(self) -> KeptPictures | None:
+        """The copy of a pretrained picture side, where it looks through one."""
+        return None
 
     # What it is
 
@@ -271,6 +290,15 @@ class TrainedModel(FeatureModel):
         sentences = torch.from_numpy(vectors).to(self.device), torch.tensor([place[key] for key in keys])
         logits = judge(cast(JudgingEncoders, self.encoders), *sentences, torch.from_numpy(seen).to(self.device), rows)
         return cast(Vectors, logits.cpu().numpy())
+
+
+def _kind(run: Run) -> type[TrainedModel]:
+    """Who looks at pictures by a side of a pretrained model is another kind."""
+    if not run.pictures_file.exists():
+        return TrainedModel
+    from groundling.model.pair_run import PairRun
+
+    return PairRun
 
 
 class Reader:

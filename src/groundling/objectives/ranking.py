@@ -1,5 +1,6 @@
 """Captions ranked against pictures, or against other captions, by any objective over a batch's similarities."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +11,9 @@ from groundling.encoders.pair import Encoders
 from groundling.encoders.similarity import caption_scores, picture_scores
 from groundling.objectives.objective import Objective
 
+#: Numbers of pictures [n] → their features [n, dim], as training sees them in this step.
+Look = Callable[[Encoders, Tensor], Tensor]
+
 
 @dataclass(frozen=True)
 class RankingLoss:
@@ -19,17 +23,20 @@ class RankingLoss:
         similarity: how captions and pictures are compared.
         mask_false_negatives: a wrong pair of a batch that is right in truth, of the same picture or with the same
             text, costs nothing.
+        look: how pictures are seen in training, where their features change.
     """
 
     objective: Objective
     similarity: str = "cosine"
     mask_false_negatives: bool = False
+    look: Look | None = None
 
     def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         captions, partners = batch.rows
         if batch.kind == "picture":
             left = encoders.text(*data.captions(captions, batch.longest))
-            right = encoders.picture(data.features[partners])
+            seen = data.features[partners] if self.look is None else self.look(encoders, partners)
+            right = encoders.picture(seen)
         else:  # both captions of a pair in one pass through the encoder
             left, right = encoders.text(*data.captions(batch.rows.flatten(), batch.longest)).chunk(2)
         return self.ranked(data, batch.kind, captions, partners, left, right, batch.step)

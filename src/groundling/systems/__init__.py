@@ -34,6 +34,8 @@ from groundling.systems.polyglot import Polyglot as Polyglot
 from groundling.systems.pretrained import Pretrained as Pretrained
 from groundling.systems.smalr import SMALR as SMALR
 from groundling.systems.translator import Translator as Translator
+from groundling.systems.tuned import Tuned as Tuned
+from groundling.systems.tuned_text import TunedText as TunedText
 from groundling.systems.vse import VSE as VSE
 
 

@@ -82,6 +82,16 @@ class System(ABC):
         """Whether it learns from sentences without pictures (corpus.text_only)."""
         return False
 
+    @property
+    def start_model(self) -> str | None:
+        """The pretrained model that it begins as, where its own settings name one."""
+        return None
+
+    @property
+    def keeps_pictures(self) -> bool:
+        """Whether pictures are looked at by the picture side of what it starts from, of which a run keeps a copy."""
+        return False
+
     def taught_by(self, teacher: "System") -> "System":
         """The same system where another one's model is its start; only a student takes anything from that."""
         return self

@@ -18,34 +18,33 @@ The paper's student is mBERT and its teacher CLIP's text encoder; here any encod
 """
 
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
-import numpy as np
 import torch
 from pydantic import Field, PositiveInt, field_validator
 from torch import Tensor
 
 from groundling.batches import DeviceBatch, Sampler, TrainingData
+from groundling.batches.lessons import LessonData, LessonSampler
+from groundling.batches.ragged import Ragged
 from groundling.batches.stage import Loss
-from groundling.batches.translations import TranslationSampler
-from groundling.corpus import Corpus, conditions, sentence_pairs
-from groundling.corpus.sentence_pairs import Meaning
-from groundling.dataset import Dataset, load_corpus
+from groundling.corpus import Corpus, sentence_pairs
+from groundling.corpus.pairs import PairStore
+from groundling.dataset import Dataset
 from groundling.encoders import text as captions
 from groundling.encoders.pair import Encoders
 from groundling.encoders.settings import EncoderSettings, Named, Specials
 from groundling.encoders.text import TextChoice, TextEncoder
 from groundling.encoders.text.taught import TaughtEncoder
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
-from groundling.errors import UserError
 from groundling.objectives.distillation import unexplained
-from groundling.settings import CorpusSettings, Settings, notice
 from groundling.settings import Settings as AnySettings
+from groundling.settings import notice
 from groundling.systems.base import System, register
-from groundling.systems.plan import Context, Start, Validation
+from groundling.systems.lesson_material import PairSettings, lesson_material, pairs_of, sample
+from groundling.systems.plan import Context, Plan, Start, Validation
 from groundling.text import Tokeniser
-from groundling.translation.parallel import translation_rows
 
 #: Students that are called by a name of their own; all others are text encoders.
 STUDENTS: dict[str, Named] = {
@@ -54,7 +53,7 @@ STUDENTS: dict[str, Named] = {
 }
 
 
-class ClseaveSettings(Settings):
+class ClseaveSettings(PairSettings):
     name: Literal["clseave"] = "clseave"
     student: Named = Field(
         "encoder",
@@ -63,16 +62,6 @@ class ClseaveSettings(Settings):
         "`use`); hub:NAME or hub:FOLDER: a transformers encoder, mBERT as published; any other text encoder: its name, "
         "or {name: …, and its own settings}",
     )
-    pairs: str | None = Field(
-        None,
-        description="sentence pairs to learn from: a .tsv file, or corpus:NAME; the recipe's corpus when left out",
-    )
-    fingerprint: str | None = Field(
-        None, description="SHA-256 of the .tsv file, so that a training does not go on with another one"
-    )
-    language: str | None = Field(None, description="the new language of the .tsv file, or the only one of the corpus")
-    known: str | None = Field(None, description="the language of the first sentences of the .tsv file")
-    again: bool = Field(False, description="also languages that the teacher knows: it will no longer read them itself")
     dropout: float = Field(0.1, ge=0, lt=1, description="of the student's word vectors (not: hub)")
     word_dimensions: PositiveInt = Field(300, description="of new words, where the teacher has no reader to fit")
     character_dimensions: PositiveInt = Field(24, description="of a letter's vector (student: characters)")
@@ -125,6 +114,10 @@ class Clseave(System):
     def needs_start(self) -> bool:
         return True
 
+    @property
+    def keeps_pictures(self) -> bool:
+        return self.teacher is not None and self.teacher.keeps_pictures
+
     def taught_by(self, teacher: System) -> System:
         return type(self)(self.settings, teacher)
 
@@ -139,78 +132,28 @@ class Clseave(System):
         """Sentences of new languages with known ones that mean the same, in the place of captions and pictures."""
         if start is None:  # before the teacher is there, nobody knows which languages are new
             return super().material(dataset, start)
-        if not start.languages:
-            raise UserError("start: the languages of the teacher are not known; finish its training first")
-        own, knows = self.settings, list(start.languages)
-        if own.pairs is not None and not own.pairs.startswith("corpus:"):
-            if own.language is None:
-                raise UserError("system.language: which language are the new sentences of system.pairs in?")
-            self._check_new([own.language], knows)
-            path = Path(own.pairs).expanduser()
-            pairs = sentence_pairs.read(path, own.language, own.known, knows)
-            if own.fingerprint not in (None, sentence_pairs.fingerprint(path)):
-                raise UserError(f"{path}: has changed since this training began; begin another one")
-            return _unseen(dataset, pairs)
-        if own.pairs is not None:
-            corpus = whole = load_corpus(CorpusSettings(name=own.pairs.removeprefix("corpus:")), dataset.data)
-        else:
-            corpus, whole = dataset.corpus, dataset.corpus if dataset.whole is None else dataset.whole
-        if self.task == "entailment":
-            corpus, whole = corpus.judged(), whole.judged()
-        present = corpus.all_languages()
-        if own.language is not None and own.language not in present:
-            raise UserError(f'corpus {corpus.name} has nothing in "{own.language}" (there is: {", ".join(present)})')
-        new = [own.language] if own.language is not None else [code for code in present if code not in knows]
-        self._check_new(new, knows)
-        known = [own.known] if own.known is not None else [code for code in knows if code not in new]
-        if self.task == "entailment":
-            shared = whole.keep_pictures(np.isin(whole.pictures, corpus.pictures))
-            meanings = sentence_pairs.of_statements(shared, known, new)
-        else:
-            said = conditions.add(corpus.only(new), whole.only(known))
-            meanings = [one for code in new for one in _captions(said, known, code)]
-        if not meanings:
-            raise UserError(
-                f"corpus {corpus.name} has nothing in {', '.join(new)} beside something in a language that the teacher "
-                f"knows ({', '.join(knows)})"
-            )
-        return _unseen(dataset, sentence_pairs.as_corpus(corpus.name, meanings))
+        check = self.student_encoder[0].check_languages
+        return lesson_material(self.settings, dataset, start, self.task, check, self.corpus_of)
 
-    def _check_new(self, new: list[str], knows: list[str]) -> None:
-        if not new:
-            raise UserError(
-                f"the teacher knows every language of the corpus ({', '.join(knows)}); name the one to learn in "
-                "system.language"
-            )
-        old = [code for code in new if code in knows]
-        if old and not self.settings.again:
-            raise UserError(
-                f'the teacher knows "{old[0]}" already; to have a student read it instead, say --again (system.again)'
-            )
-        self.student_encoder[0].check_languages(new)
+    def corpus_of(self, pairs: PairStore) -> Corpus:
+        """What stands for a corpus where millions of pairs may be: its name."""
+        return sentence_pairs.as_corpus(pairs.name, [])
 
     def check(self, context: Context) -> None:
         """Nothing before the teacher is there."""
-        if context.start is not None:
-            super().check(context)
+        _ = self.student_encoder  # its settings
 
     # --- what it is made of
 
     def tokeniser(self, context: Context) -> Tokeniser:
-        start, corpus, settings = _teacher(context), context.train.corpus, context.recipe.text
-        new = self._new(corpus.all_languages(), start)
-        said = corpus.only(new)
+        start, pairs, settings = _teacher(context), pairs_of(context), context.recipe.text
         encoder, own = self.student_encoder
-        student = encoder.learn_tokeniser(said.texts, said.languages.tolist(), settings, own)
+        said = pairs.split("train")
+        student = encoder.learn_tokeniser(said.new, said.languages, settings, own)
         teacher = start.system
         about = {"name": teacher.name, **teacher.settings.model_dump(exclude_defaults=True)}
-        return TaughtTokeniser(start.tokeniser, student, tuple(new), tuple(start.languages), about)
-
-    def _new(self, languages: list[str], start: Start) -> list[str]:
-        """Those of its material that the student reads."""
-        if self.settings.language is not None:
-            return [self.settings.language]
-        return sorted(code for code in languages if code not in start.languages)
+        known = start.languages or tuple(pairs.known)
+        return TaughtTokeniser(start.tokeniser, student, tuple(pairs.new), known, about)
 
     @property
     def text_encoder(self) -> TextChoice:
@@ -258,43 +201,34 @@ class Clseave(System):
 
     # --- how it learns
 
+    def setup(self, context: Context) -> Plan:
+        plan = super().setup(context)
+        data, sampler = cast(LessonData, plan.data), cast(LessonSampler, plan.stage.sampler)
+        stage = replace(plan.stage, bring=lambda batch: data.bring(batch, sampler.soon))
+        return replace(plan, stage=stage, sample=sample(context, plan.tokeniser))
+
+    def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:
+        """New sentences as the student reads them; the teacher has read the known ones."""
+        pairs = pairs_of(context).split("train")
+        tokens = Ragged.cut(cast(TaughtTokeniser, tokeniser).student, pairs.new, pairs.languages, pairs.folder)
+        return LessonData.of(pairs, tokens, _teacher(context).vectors(pairs), context.device)
+
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
-        training, new = context.recipe.training, self._new(list(data.codes), _teacher(context))
-        return TranslationSampler(data, new, training.batch_size, training.seed, training.length_pool)
+        training = context.recipe.training
+        return LessonSampler(cast(LessonData, data), training.batch_size, training.seed, training.length_pool)
 
     def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
         return sentence_loss
 
 
 def sentence_loss(encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
-    """Of sentences in new languages, then of known ones that mean the same."""
-    text, (captions, partners) = cast(TaughtEncoder, encoders.text), batch.rows
-    with torch.no_grad():
-        said = text.known(*data.captions(partners, batch.longest))
-    again = text.taught(*data.captions(captions, batch.longest))
-    with torch.autocast(again.device.type, enabled=False):
-        return unexplained(again.float(), said.float())
+    """Of sentences in new languages and the teacher's vectors of known ones that mean the same."""
+    here = cast(LessonData, data).here(batch.rows, batch.longest)
+    said = encoders.text.learner()(here.ids, here.lengths)
+    with torch.autocast(said.device.type, enabled=False):
+        return unexplained(said.float(), here.targets)
 
 
 def _teacher(context: Context) -> Start:
     assert context.start is not None  # noqa: S101 (a recipe without one is refused)
     return context.start
-
-
-def _captions(corpus: Corpus, known: list[str], new: str) -> list[Meaning]:
-    """Translations where the corpus has any in this language, comparable captions otherwise."""
-    rows = translation_rows(corpus, known)
-    mine = np.flatnonzero((corpus.languages == new) & (rows >= 0).any(axis=1))
-    if not len(mine):
-        return sentence_pairs.of_captions(corpus, known, [new])
-    meanings = []
-    for row in mine.tolist():
-        said = [(str(corpus.languages[other]), corpus.texts[other]) for other in rows[row].tolist() if other >= 0]
-        name, split = str(corpus.pictures[corpus.owners[row]]), str(corpus.splits[corpus.owners[row]])
-        meanings.append(sentence_pairs.meaning(name, split, said, (new, [corpus.texts[row]])))
-    return meanings
-
-
-def _unseen(dataset: Dataset, corpus: Corpus) -> Dataset:
-    """Sentences that stand for themselves: their "pictures" have no features."""
-    return Dataset(corpus, np.zeros((len(corpus.pictures), 0), dtype=np.float32), data=dataset.data)

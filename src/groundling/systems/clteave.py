@@ -21,13 +21,17 @@ pair, too (`sentence`); with 0 it is as published.
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, cast
 
+import numpy as np
 import torch
 from pydantic import Field, NonNegativeInt, field_validator
 from torch import Tensor
 
-from groundling.batches import DeviceBatch, TrainingData
+from groundling.batches import DeviceBatch, Sampler, TrainingData
 from groundling.batches.links import Find, Links
 from groundling.batches.translations import TranslationSampler
+from groundling.corpus import Corpus, sentence_pairs
+from groundling.corpus.pairs import PairStore
+from groundling.corpus.sentence_pairs import Meaning
 from groundling.encoders.pair import Encoders
 from groundling.encoders.settings import Named
 from groundling.encoders.text import TextEncoder
@@ -40,7 +44,7 @@ from groundling.objectives.contextual_word_pairs import ContextualPairs
 from groundling.objectives.counted_word_pairs import CountedPairs
 from groundling.objectives.distillation import unexplained
 from groundling.objectives.token_alignment import unexplained_tokens
-from groundling.systems.base import register
+from groundling.systems.base import System, register
 from groundling.systems.clseave import Clseave, ClseaveSettings
 from groundling.systems.plan import Context, Plan
 from groundling.text import Tokeniser
@@ -116,9 +120,28 @@ class Clteave(Clseave):
 
     # --- how it learns
 
+    def corpus_of(self, pairs: PairStore) -> Corpus:
+        """All pairs: their words are looked at one by one."""
+        meanings = [
+            Meaning(f"{split} {row}", split, ((said.known_languages[one], said.known[one]), (code, text)))
+            for split, said in ((name, pairs.split(name)) for name in ("train", "dev", "test"))
+            for row, (one, code, text) in enumerate(
+                zip(said.partner(np.arange(len(said))).tolist(), said.languages, said.new, strict=True)
+            )
+        ]
+        return sentence_pairs.as_corpus(pairs.name, meanings)
+
+    def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:
+        return System.data(self, context, tokeniser)
+
+    def sampler(self, context: Context, data: TrainingData) -> Sampler:
+        training = context.recipe.training
+        new = [] if context.train.pairs is None else context.train.pairs.new
+        return TranslationSampler(data, new, training.batch_size, training.seed, training.length_pool)
+
     def setup(self, context: Context) -> Plan:
         """Which words translate each other is found before the first step."""
-        plan = super().setup(context)
+        plan = System.setup(self, context)
         own, corpus, data = self.settings, context.train.corpus, plan.data
         tokeniser, pairs = cast(TaughtTokeniser, plan.tokeniser), cast(TranslationSampler, plan.stage.sampler).pairs
         find: Find

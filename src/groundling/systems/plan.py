@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import torch
 from torch import Tensor
 
+from groundling import hub
 from groundling.batches import TrainingData
 from groundling.batches.stage import Learn, Stage
+from groundling.corpus.pairs import SentencePairs
+from groundling.corpus.pairs.kept_vectors import Ask, KeptVectors
 from groundling.dataset import Dataset
 from groundling.encoders.pair import Encoders
+from groundling.files import cache_folder
 from groundling.objectives.mixed_languages import TeacherVectors
 from groundling.settings import Recipe
 from groundling.text import Tokeniser
@@ -25,17 +29,52 @@ Validation = Literal["retrieval", "entailment", "agreement"]
 
 
 @dataclass(frozen=True)
+class KeptPictures:
+    """The picture side of a pretrained model that a run looks through.
+
+    Attributes:
+        model: what it was asked for by.
+        folder: where its files are.
+        fingerprint: of what decides its vectors.
+    """
+
+    model: str
+    folder: Path
+    fingerprint: str
+
+    def keep(self, run: Path) -> dict[str, str]:
+        """Copy it into a run; what to write down of it. The text side may have brought the same files already."""
+        inside = hub.copy_name(self.model, hub.fingerprint(self.folder, hub.ALL))
+        there = [copy for copy in (run / hub.KEPT).glob("*") if hub.fingerprint(copy, hub.ALL)[:8] == inside[-8:]]
+        inside = there[0].name if there else inside
+        hub.keep(self.folder, run / hub.KEPT / inside, hub.ALL)
+        return {"model": self.model, "inside": inside, "fingerprint": self.fingerprint}
+
+
+@dataclass(frozen=True)
 class Start:
     """A finished training that another one starts from.
 
     Attributes:
-        languages: those that it was trained on.
+        languages: those that it was trained on; none where nobody can list them.
+        recipe: what it was trained by.
+        ask: texts and the language of each → their vectors.
+        fingerprint: of all that decides these vectors.
+        pictures: what looks at pictures, where that is the picture side of a pretrained model.
     """
 
     system: "System"
     tokeniser: Tokeniser
     encoders: Encoders
-    languages: tuple[str, ...] = ()
+    languages: tuple[str, ...]
+    recipe: Recipe
+    ask: Ask
+    fingerprint: str
+    pictures: KeptPictures | None = None
+
+    def vectors(self, pairs: SentencePairs) -> KeptVectors:
+        """What it says of known sentences, asked for once and kept."""
+        return KeptVectors(pairs, self.ask, cache_folder() / "teacher-vectors" / self.fingerprint[:32])
 
 
 @dataclass(frozen=True)
@@ -76,6 +115,8 @@ class Plan:
     Attributes:
         system: that made the plan.
         dev_features: the features of the dev pictures, where the encoders have a picture network that changes.
+        sample: a caption in each language, where what is trained on does not have them all.
+        languages: that the model will read, where neither captions nor the tokeniser tell.
     """
 
     system: "System"
@@ -83,6 +124,8 @@ class Plan:
     stage: Stage
     validation: Validation
     dev_features: Callable[[Encoders], Tensor] | None = None
+    sample: TrainingData | None = None
+    languages: list[str] | None = None
 
     @property
     def encoders(self) -> Encoders:

@@ -1,17 +1,13 @@
 """How well a student agrees with its teacher on held-out sentences: what early stopping looks at."""
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from groundling.batches import TrainingData
-from groundling.batches.translations import Rows, Translations
+from groundling.batches.lessons import LessonData
 from groundling.devices import autocast
-from groundling.encoders.text.taught import TaughtEncoder
 from groundling.objectives.distillation import unexplained
 from groundling.systems import Encoders
 from groundling.training.validated import Validated
@@ -24,19 +20,21 @@ class Agreement:
     """The share of the teacher's spread that the student gets right, in percent: 100 × (1 − the loss).
 
     100 is perfect, 0 no better than saying the same of every sentence. A sentence that can be paired with several known
-    ones is paired with the first. The teacher reads them once.
+    ones is paired with the first.
 
     Attributes:
-        data: held-out sentences; those that mean the same have the same owner.
-        new: the languages of the student.
+        data: held-out sentences.
         score: "all" for the mean over the new languages, or the code of the one that counts.
     """
 
-    data: TrainingData
-    new: Sequence[str]
+    data: LessonData
     precision: str
     score: str
-    targets: Tensor | None = field(default=None, init=False)
+    targets: Tensor = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        partners = self.data.pairs.partner(np.arange(len(self.data.pairs)))
+        self.targets = torch.from_numpy(self.data.teach(partners, None)).to(self.data.features.device)
 
     @property
     def name(self) -> str:
@@ -44,27 +42,25 @@ class Agreement:
 
     @torch.inference_mode()
     def __call__(self, encoders: Encoders) -> Validated:
-        was_training = encoders.training
+        was_training, data = encoders.training, self.data
         encoders.eval()
-        text, data = cast(TaughtEncoder, encoders.text), self.data
-        new = [data.codes.index(code) for code in self.new]
-        pairs = Translations(data.owners, data.languages, new)
-        if self.targets is None:
-            partners = pairs.partners(np.arange(len(pairs.captions)))
-            self.targets = torch.cat([text.known(*part) for part in self._parts(partners)])
-        with autocast(data.ids.device, self.precision):
-            said = torch.cat([text.taught(*part) for part in self._parts(pairs.captions)])
+        with autocast(data.features.device, self.precision):
+            said = self._said(encoders).float()
         encoders.train(was_training)
-        languages, found = data.languages[pairs.captions], {}
-        for number in new:
-            rows = torch.from_numpy(np.flatnonzero(languages == number)).to(said.device)
-            found[data.codes[number]] = 100 * (1 - float(unexplained(said[rows].float(), self.targets[rows].float())))
+        found = {}
+        for number in np.unique(data.languages).tolist():
+            rows = torch.from_numpy(np.flatnonzero(data.languages == number)).to(said.device)
+            found[data.codes[number]] = 100 * (1 - float(unexplained(said[rows], self.targets[rows])))
         score = sum(found.values()) / len(found) if self.score == "all" else found[self.score]
         return Validated(score, found, {"agreement": sum(found.values()) / len(found)})
 
-    def _parts(self, rows: Rows) -> Iterator[tuple[Tensor, Tensor]]:
-        """What the encoders read, some hundred captions at a time."""
-        for start in range(0, len(rows), AT_ONCE):
-            part = rows[start : start + AT_ONCE]
-            where = torch.from_numpy(part).to(self.data.ids.device)
-            yield self.data.captions(where, int(self.data.lengths[part].max()))
+    def _said(self, encoders: Encoders) -> Tensor:
+        """[sentences, dimensions] as the student has them; those of one length are read together."""
+        data, student = self.data, encoders.text.learner()
+        order, parts = np.argsort(data.lengths, kind="stable"), []
+        for start in range(0, len(order), AT_ONCE):
+            rows = order[start : start + AT_ONCE]
+            entries = torch.from_numpy(data.tokens.padded(rows, int(data.lengths[rows].max())))
+            where = data.features.device
+            parts.append(student(entries.to(where), torch.from_numpy(data.lengths[rows]).to(where)))
+        return torch.cat(parts)[torch.from_numpy(np.argsort(order)).to(parts[0].device)]

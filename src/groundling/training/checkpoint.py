@@ -15,6 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from groundling.checksums import sha256
+from groundling.encoders.lora import merged
 from groundling.errors import UserError
 from groundling.files import atomic_path
 from groundling.training.average import MovingAverage
@@ -35,7 +36,7 @@ class Progress:
 def save_weights(path: Path, encoders: nn.Module, about: dict[str, str] | None = None) -> None:
     with atomic_path(path) as temporary:
         save_file(
-            {name: value.detach().cpu().contiguous() for name, value in encoders.state_dict().items()}, temporary, about
+            {name: value.detach().cpu().contiguous() for name, value in merged(encoders).items()}, temporary, about
         )
 
 

@@ -20,7 +20,7 @@ from groundling.training.checkpoint import Progress
 
 def facts(plan: Plan, context: Context, at: Progress) -> RunFacts:
     recipe, corpus, device = context.recipe, context.train.corpus, context.device
-    data, encoders, tokeniser = plan.data, plan.encoders, plan.tokeniser
+    data, encoders, tokeniser = plan.sample or plan.data, plan.encoders, plan.tokeniser
     _, each = np.unique(data.languages, return_index=True)  # a caption in each language: they may have their own parts
     rows = torch.from_numpy(each).to(device)
     pictures = torch.zeros(1, encoders.picture.features, device=device)
@@ -31,7 +31,7 @@ def facts(plan: Plan, context: Context, at: Progress) -> RunFacts:
         name=recipe.name,
         system=recipe.system.get("name", "lessons"),
         corpus=corpus.name,
-        languages=getattr(tokeniser, "reads", None) or corpus.all_languages(),
+        languages=plan.languages or getattr(tokeniser, "reads", None) or corpus.all_languages(),
         seed=recipe.training.seed,
         parameters=sums.test_time,
         trainable_parameters=sums.trainable,

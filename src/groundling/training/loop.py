@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -21,6 +21,7 @@ from groundling.files import read_json, write_json
 from groundling.progress import bar, notice
 from groundling.run import Run
 from groundling.settings import Recipe
+from groundling.systems import Start
 from groundling.training import checkpoint, processes
 from groundling.training.average import MovingAverage
 from groundling.training.calibrating import with_temperature
@@ -29,6 +30,7 @@ from groundling.training.encoding_in_parts import encoded_in_parts
 from groundling.training.facts import facts
 from groundling.training.kept_features import keep_features
 from groundling.training.metrics import Metrics, NoMetrics
+from groundling.training.pace import Pace
 from groundling.training.schedule import learning_rate
 from groundling.training.step import EagerStep, fastest, make_optimiser, set_learning_rate
 from groundling.training.teachers import teacher_vectors
@@ -47,12 +49,15 @@ def train(
     checkpoint_seconds: float = 60.0,
     start: Path | None = None,
     teachers: Sequence[Path] = (),
+    begin: Start | None = None,
+    foretell: Callable[[float], None] | None = None,
 ) -> Run:
     """Train a recipe into a run folder; the best weights by validation are kept.
 
     A training that was killed goes on from its checkpoint with `resume` and ends, on a CPU, in the same weights as one
-    that was not. A finished run is left as it is. `start` is the finished run that the recipe starts from, `teachers`
-    are those that teach it.
+    that was not. A finished run is left as it is. `start` is the finished run that the recipe starts from, `begin` the
+    same where it is loaded already, `teachers` are those that teach it. `foretell` is told after the first steps how
+    many seconds all of them will take.
     """
     run = Run(folder)
 
@@ -63,7 +68,7 @@ def train(
         return run
     with processes.place_of(run) as place:
         if not there():  # another process may have been here meanwhile
-            _train(place, recipe, dataset, device, checkpoint_seconds, start, teachers)
+            _train(place, recipe, dataset, device, checkpoint_seconds, start, teachers, begin, foretell)
     processes.wait()  # until the first has written all of it
     return run
 
@@ -76,10 +81,15 @@ def _train(
     checkpoint_seconds: float,
     start: Path | None,
     teachers: Sequence[Path],
+    begin: Start | None,
+    foretell: Callable[[float], None] | None,
 ) -> None:
     where = pick_device(device)
-    begin = None if start is None else load_start(start, device)
-    system = systems.of(recipe) if begin is None else systems.of(recipe).taught_by(begin.system)
+    system = systems.of(recipe)
+    named = system.start_model if start is None else start
+    if begin is None and named is not None:
+        begin = load_start(named, device)
+    system = system if begin is None else system.taught_by(begin.system)
     goes_on = run.checkpoint_file.exists()
     if run.recipe_file.exists() and not goes_on and not any(run.folder.glob(run.stage_checkpoint("*").name)):
         notice(f"{run.folder}: stopped before its first checkpoint, so that the training begins from nothing")
@@ -100,14 +110,16 @@ def _train(
         run.save_recipe(recipe)
         write_json(run.tokeniser_file, plan.tokeniser.to_json())
         plan.encoders.text.keep_files(run.folder)
+        if system.keeps_pictures and begin is not None and begin.pictures is not None:
+            write_json(run.pictures_file, begin.pictures.keep(run.folder))
         if context.train.unknown_backbone:
             write_json(run.unknown_backbone_file, {"why": "the features came with the corpus"})
 
-    at = fit(run, plan.stage, run.checkpoint_file, checkpoint_seconds, recipe.name, validate)
+    at = fit(run, plan.stage, run.checkpoint_file, checkpoint_seconds, recipe.name, validate, foretell)
     if not processes.first():
         return
 
-    if plan.dev_features is not None:
+    if plan.dev_features is not None and not system.keeps_pictures:
         keep_features(run, recipe, dataset)
     elif recipe.features.weights is not None:
         take_along(Path(recipe.features.weights), run.folder)
@@ -122,7 +134,13 @@ def _train(
 
 
 def fit(
-    run: Run, stage: Stage, file: Path, checkpoint_seconds: float, name: str = "", validate: Validate | None = None
+    run: Run,
+    stage: Stage,
+    file: Path,
+    checkpoint_seconds: float,
+    name: str = "",
+    validate: Validate | None = None,
+    foretell: Callable[[float], None] | None = None,
 ) -> checkpoint.Progress:
     """Take a stage to its end: from its beginning, or from the checkpoint in `file`.
 
@@ -144,6 +162,7 @@ def fit(
     epoch = max(1, len(stage.data.lengths) // settings.batch_size)
     every = epoch if settings.validate_every == "epoch" else settings.validate_every
     started, saved = time.monotonic() - at.seconds, time.monotonic()
+    pace = None if foretell is None else Pace(foretell, settings.maximum_steps - at.step, settings.length_pool)
     logged, total_loss = at.step, torch.zeros((), device=where)
     rate = 0.0
     module.train()
@@ -158,6 +177,8 @@ def fit(
                 set_learning_rate(optimiser, rate)
             total_loss += step(sampler.batch(at.step), at.step)
             at.step += 1
+            if pace is not None:
+                pace.step()
             ending = at.step % every == 0 or at.step == settings.maximum_steps
 
             if at.step % LOG_EVERY == 0 or ending:

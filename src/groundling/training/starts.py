@@ -5,9 +5,9 @@ For a single training; tables have entries for them.
 
 from pathlib import Path
 
-from groundling.dataset import Dataset
 from groundling.run import Run
 from groundling.settings import Recipe
+from groundling.training.datasets import training_dataset
 from groundling.training.loop import train
 
 
@@ -29,13 +29,14 @@ def train_teachers(recipe: Recipe, folder: Path, data: Path | None, device: str)
 
 def _trained(wanted: Recipe | str, what: str, name: str, folder: Path, data: Path | None, device: str) -> Path:
     if isinstance(wanted, str):
-        return Run.open(Path(wanted).expanduser()).folder
+        folder = Path(wanted).expanduser()
+        return Run.open(folder).folder if (folder / "recipe.json").exists() or not folder.is_dir() else folder
     earlier = wanted.model_copy(update={"name": f"{name}-{what}"})
     run = Run(folder.with_name(f"{folder.name}-{what}"))
     if not run.finished or run.recipe() != earlier:
         start = train_start(earlier, run.folder, data, device)
         teachers = train_teachers(earlier, run.folder, data, device)
-        dataset = Dataset.load(earlier.corpus, earlier.features, data, training=True)
+        dataset = training_dataset(earlier, data, device)
         resume = run.recipe_file.exists()
         train(earlier, dataset, run.folder, resume=resume, device=device, start=start, teachers=teachers)
     return run.folder

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import Protocol
 
 import numpy as np
 import torch
 
 from groundling.batches import TrainingData
+from groundling.batches.lessons import LessonData
+from groundling.batches.ragged import Ragged
 from groundling.corpus import Corpus
 from groundling.devices import autocast, pick_precision
-from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError, did_you_mean
 from groundling.evaluation.entailment_scores import measure_entailment
 from groundling.evaluation.metrics import METRICS, Metric, find
@@ -41,10 +42,12 @@ def validation(plan: Plan, context: Context) -> Validate:
 
 
 def _agreement(plan: Plan, context: Context, precision: str) -> Validate:
-    new, score = cast(TaughtTokeniser, plan.tokeniser).languages, context.recipe.training.validation_language
-    check_score(score, new)
-    data = TrainingData.build(context.dev.corpus, context.dev.features, plan.tokeniser, context.device)
-    return Agreement(data, new, precision, score)
+    score, source, start = context.recipe.training.validation_language, context.dev.pairs, context.start
+    assert source is not None and start is not None  # noqa: S101 (of a student)
+    check_score(score, source.new)
+    pairs, tokeniser = source.split("dev"), plan.encoders.text.learner().tokeniser
+    tokens = Ragged.cut(tokeniser, pairs.new, pairs.languages, None)
+    return Agreement(LessonData.of(pairs, tokens, start.vectors(pairs), context.device), precision, score)
 
 
 def _entailment(plan: Plan, context: Context, precision: str) -> Validate:

@@ -12,6 +12,7 @@ from groundling.encoders.text.pretrained import PretrainedEncoder
 from groundling.encoders.text.projected_max import ProjectedMaxEncoder
 from groundling.encoders.text.recurrent import RecurrentEncoder
 from groundling.encoders.text.sentence_map import SentenceMap
+from groundling.encoders.text.side import SideEncoder
 from groundling.encoders.text.universal import ParallelEncoder, UniversalEncoder
 from groundling.encoders.text.use_ngrams import UseNgramEncoder
 
@@ -29,6 +30,7 @@ __all__ = [
     "ProjectedMaxEncoder",
     "RecurrentEncoder",
     "SentenceMap",
+    "SideEncoder",
     "SpellingEncoder",
     "TextChoice",
     "TextEncoder",

@@ -181,6 +181,10 @@ class TextEncoder(nn.Module, ABC):
 
     # --- beside others
 
+    def learner(self) -> "TextEncoder":
+        """Who of all that read for a model is learning: the student, where there is one."""
+        return self
+
     def readers(self) -> "list[TextEncoder]":
         """All that read for a model, in the order of `Tokeniser.readers`."""
         return [self]

@@ -84,6 +84,9 @@ class TaughtEncoder(TextEncoder):
     def readers(self) -> list[TextEncoder]:
         return [*self.teacher.readers(), self.student]
 
+    def learner(self) -> TextEncoder:
+        return self.student
+
     def reader(self) -> SentenceReader | None:
         return self.teacher.reader()
 

@@ -7,6 +7,7 @@ from groundling.encoders.tokenisers.characters import CharacterTokeniser
 from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.encoders.tokenisers.ngrams import NgramTokeniser
 from groundling.encoders.tokenisers.pieces import PieceTokeniser
+from groundling.encoders.tokenisers.side import SideTokeniser
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.encoders.tokenisers.use import UseTokeniser
 from groundling.encoders.tokenisers.use_ngrams import UseNgramTokeniser
@@ -24,6 +25,7 @@ OURS: dict[str, type[Tokeniser]] = {
         VectorTokeniser,
         HubTokeniser,
         PieceTokeniser,
+        SideTokeniser,
         UseTokeniser,
         UseNgramTokeniser,
         TaughtTokeniser,

@@ -1,0 +1,102 @@
+"""Captions as the text side of a pretrained model reads them. Needs the extra `hub`.
+
+The side itself (`model.sides.TextSide`) cuts texts as its makers did. It is opened by name, from the copy of its files
+that a run keeps: what stands above encoders knows how.
+"""
+
+import importlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from groundling import hub
+from groundling.settings import TextSettings
+from groundling.text.tokens import Tokeniser, Tokens
+
+OPENER = "groundling.model.kept_sides"
+MASK = "attention_mask"
+
+
+def open_side(folder: Path, name: str) -> Any:
+    """A `model.sides.TextSide`, on the CPU, with weights of its own."""
+    return importlib.import_module(OPENER).text_side(folder, name)
+
+
+@dataclass(frozen=True)
+class SideTokeniser(Tokeniser):
+    """What a text side is given of a text.
+
+    Attributes:
+        model: the name that the side was asked for by.
+        folder: where its files are now, and a `fingerprint` of what decides its vectors.
+        side: the text side.
+        prompt: what a text is put into before it is read, such as "a photo of {}"; None: it is read as it is.
+    """
+
+    kind: ClassVar[str] = "side"
+    pretrained: ClassVar[bool] = True
+    model: str
+    folder: Path = field(compare=False)
+    fingerprint: str
+    side: Any = field(repr=False, compare=False)
+    prompt: str | None = None
+    settings: TextSettings = field(default=TextSettings(), init=False, compare=False)
+
+    @property
+    def size(self) -> int:
+        return len(self.pieces)
+
+    @cached_property
+    def pieces(self) -> Any:
+        """The tokeniser of transformers that cuts for the side, or for the first part of it."""
+        return self.side.pieces if hasattr(self.side, "pieces") else self.side.first.pieces
+
+    @property
+    def padding(self) -> int:
+        """The piece that its makers fill up with."""
+        return int(self.pieces.pad_token_id or 0)
+
+    @property
+    def symbols(self) -> Sequence[int]:
+        return [row for row in self.pieces.all_special_ids if row != self.pieces.unk_token_id]
+
+    @property
+    def inside(self) -> str:
+        """What the copy of its files is called in a run."""
+        return hub.copy_name(self.model, self.fingerprint)
+
+    def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
+        if not len(texts):
+            return Tokens(np.zeros((0, 1), dtype=np.int32), np.zeros(0, dtype=np.int64))
+        given = self.side.tokens([self._asked(text) for text in texts])
+        ids = next(iter(given.values())).numpy()
+        mask = given[MASK].numpy() if MASK in given else np.ones_like(ids)
+        lengths = mask.sum(axis=1).astype(np.int64)
+        return Tokens(np.where(mask, ids, 0)[:, : lengths.max()].astype(np.int32), lengths)
+
+    def _asked(self, text: str) -> str:
+        return text if self.prompt is None else self.prompt.replace("{}", text)
+
+    def known_words(self, words: Iterable[str]) -> set[str]:
+        """Those that are spelled without an unknown piece."""
+        unknown = self.pieces.unk_token_id
+        return {word for word in words if unknown not in self.pieces(word, add_special_tokens=False)["input_ids"]}
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "model": self.model,
+            "fingerprint": self.fingerprint,
+            "inside": self.inside,
+            "prompt": self.prompt,
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        folder = Path(value["folder"])  # KeyError where the run has lost its copy
+        side = open_side(folder, value["model"])
+        return cls(value["model"], folder, value["fingerprint"], side, value["prompt"])

@@ -1,0 +1,19 @@
+"""What a recipe trains on: a corpus and the features of its pictures."""
+
+from pathlib import Path
+
+from groundling import systems
+from groundling.dataset import Dataset
+from groundling.errors import UserError
+from groundling.model import Model
+from groundling.settings import FeatureSettings, Recipe
+
+
+def training_dataset(recipe: Recipe, data: Path | None, device: str = "auto") -> Dataset:
+    """As the settings of its features say; a system that begins as a pretrained model has features by that model."""
+    model = systems.make(recipe.system).start_model
+    if model is None:
+        return Dataset.load(recipe.corpus, recipe.features, data, training=True)
+    if recipe.features != FeatureSettings():
+        raise UserError(f"features: pictures are looked at by {model} itself; leave these settings out")
+    return Model.load(model, device).dataset(recipe.corpus, data)
