@@ -107,9 +107,9 @@ class Tuned(System):
         cast(SideEncoder, plan.encoders.text).begin_tuning()
         plan.encoders.to(context.device)
         stage = replace(plan.stage, recordable=False)  # transformers look at the values of masks
-        return self._tuning_pictures(replace(plan, stage=stage), context)
+        return self.tuning_pictures(replace(plan, stage=stage), context)
 
-    def _tuning_pictures(self, plan: Plan, context: Context) -> Plan:
+    def tuning_pictures(self, plan: Plan, context: Context) -> Plan:
         """The same plan with the picture side trained along, where that is asked for."""
         own = self.settings.picture
         if own.adapter not in ("lora", "full"):

@@ -106,6 +106,10 @@ class TunedText(Tuned):
         known = source.known if context.start is None else [*context.start.languages] or source.known
         return replace(plan, stage=stage, sample=sample(context, plan.tokeniser), languages=[*known, *source.new])
 
+    def tuning_pictures(self, plan: Plan, context: Context) -> Plan:
+        """There are none."""
+        return plan
+
     def data(self, context: Context, tokeniser: Tokeniser) -> TrainingData:
         """New sentences, and the known ones beside them, all read by the same side."""
         assert context.start is not None  # noqa: S101 (needed)
