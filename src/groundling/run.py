@@ -140,12 +140,19 @@ class Run:
 
     def accuracy(self) -> dict[str, float]:
         """Language → right answers in 100 test statements; nothing where it was not tested on any."""
+        return self._evaluated("languages", "accuracy")
+
+    def words_alone(self) -> dict[str, float]:
+        """Language → the same of a classifier that sees the words of statements and no picture."""
+        return self._evaluated("text_only", "words")
+
+    def _evaluated(self, part: str, number: str) -> dict[str, float]:
         try:
             result = read_json(self.verified(self.evaluation_file)) if self.evaluation_file.exists() else {}
         except UserError:
             return {}
-        parts = result.get("languages") if isinstance(result, dict) else None
-        found = {code: part.get("accuracy") for code, part in (parts or {}).items() if isinstance(part, dict)}
+        parts = result.get(part) if isinstance(result, dict) else None
+        found = {code: facts.get(number) for code, facts in (parts or {}).items() if isinstance(facts, dict)}
         return {code: float(share) for code, share in found.items() if isinstance(share, int | float)}
 
     def recipe(self) -> Recipe:

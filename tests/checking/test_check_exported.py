@@ -82,8 +82,8 @@ def test_a_table(both: tuple[Path, Path], photos: Path, tmp_path: Path) -> None:
     for row in ours.rows:
         other = expected[row.line]
         assert row.problem == other.problem
-        if row.prediction is not None and other.prediction is not None:
-            assert row.prediction.probabilities == pytest.approx(other.prediction.probabilities, abs=1e-4)
+        if row.answer is not None and other.answer is not None:
+            assert row.answer.probabilities == pytest.approx(other.answer.probabilities, abs=1e-4)
 
 
 def test_what_cannot_judge_or_find_says_so(both: tuple[Path, Path], photos: Path, tmp_path: Path) -> None:

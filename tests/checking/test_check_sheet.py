@@ -22,7 +22,7 @@ def said(label: str, share: float, language: str = "en", detected: bool = False)
 def made(folder: Path, *rows: CheckedRow) -> str:
     paint(folder / "a b#1.png", RED)
     paint(folder / "blue.png", BLUE)
-    return sheet(CheckedTable(folder / "captions.csv", folder, list(rows)), "runs/m", folder / "out" / "sheet.html")
+    return sheet(CheckedTable(folder / "captions.csv", folder, Prediction, list(rows)), folder / "out" / "sheet.html")
 
 
 class Tags(HTMLParser):
@@ -46,7 +46,7 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_it_needs_nothing_from_elsewhere_and_runs_nothing(tmp_path: Path) -> None:
+def test_it_needs_nothing_from_elsewhere_and_runs_nothing_of_others(tmp_path: Path) -> None:
     page = made(
         tmp_path,
         CheckedRow(2, "blue.png", EVIL, "en", said("contradiction", 0.9)),
@@ -54,7 +54,9 @@ def test_it_needs_nothing_from_elsewhere_and_runs_nothing(tmp_path: Path) -> Non
     )
     tags = Tags(page)
     assert not tags.open
-    assert {tag for tag, _ in tags.found} & {"script", "iframe", "object", "img", "link", "base"} == set()
+    assert {tag for tag, _ in tags.found} & {"iframe", "object", "img", "link", "base"} == set()
+    assert [attributes for tag, attributes in tags.found if tag == "script"] == [{}]  # ours, with no address
+    assert "alert(" not in page[page.index("<script>") :]
     for _, attributes in tags.found:
         assert not any(name.startswith("on") for name in attributes)
         for name in ("src", "href"):
@@ -109,7 +111,9 @@ def test_filters_count_and_hide_what_they_say(tmp_path: Path) -> None:
 def test_a_long_table_is_cut_and_says_so(tmp_path: Path) -> None:
     paint(tmp_path / "blue.png", BLUE)
     rows = [CheckedRow(line, "blue.png", f"t{line}", "", said("neutral", 0.9)) for line in range(2, 32)]
-    page = sheet(CheckedTable(tmp_path / "c.csv", tmp_path, rows), "m", tmp_path / "s.html", {"en": 71.4}, shown=10)
+    page = sheet(
+        CheckedTable(tmp_path / "c.csv", tmp_path, Prediction, rows, ["Notes."]), tmp_path / "s.html", shown=10
+    )
     assert page.count('<li class="check') == 10
     assert "Here are the first 10 of 30 judged; a CSV or JSON lines output holds all rows." in page
-    assert "English (en) 71 %" in page
+    assert '<p class="note">Notes.</p>' in page

@@ -12,7 +12,6 @@ import colour_judge
 import pytest
 from colour_judge import BLUE, GREEN, RED, Backbones, ColourJudge, paint
 
-from groundling.checking import caption_table as tables
 from groundling.checking.caption_table import check_table
 from groundling.checking.checker import Checker
 from groundling.checking.outputs import write_output
@@ -48,8 +47,8 @@ def test_the_worst_comes_first_and_what_was_not_checked_last(checker: Checker, f
     assert [row.line for row in checked.rows] == [5, 4, 2, 6, 3]
     assert [row.kind for row in checked.rows][:2] == ["contradiction", "neutral"]
     assert checked.counts() == {"contradiction": 1, "neutral": 1, "entailment": 2, "not checked": 1}
-    assert checked.rows[3].prediction is not None
-    assert (checked.rows[3].prediction.language, checked.rows[3].prediction.detected) == ("en", True)
+    assert checked.rows[3].answer is not None
+    assert (checked.rows[3].answer.language, checked.rows[3].answer.detected) == ("en", True)
 
 
 def test_each_row_that_cannot_be_checked_says_why(checker: Checker, folder: Path) -> None:
@@ -109,7 +108,7 @@ def test_pictures_may_be_elsewhere_and_rows_may_share_a_language(checker: Checke
     table = write(folder.parent / "captions.csv", ["red.png", "rot"], ["blue.png", "rot"], header="picture text")
     rows = check_table(checker, table, folder, "de").rows
     assert [(row.picture, row.kind) for row in rows] == [("blue.png", "contradiction"), ("red.png", "entailment")]
-    assert all(row.prediction and row.prediction.language == "de" and not row.prediction.detected for row in rows)
+    assert all(row.answer and row.answer.language == "de" and not row.answer.detected for row in rows)
 
 
 def test_json_rows_of_other_types_are_problems_of_their_own(checker: Checker, folder: Path) -> None:
@@ -128,7 +127,7 @@ def test_json_rows_of_other_types_are_problems_of_their_own(checker: Checker, fo
 def test_many_captions_of_a_picture_look_at_it_once_in_batches(
     checker: Checker, folder: Path, counter: Backbones, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "BATCH", 4)
+    monkeypatch.setattr(Checker, "at_once", 4)
     colours = ["red", "green", "blue"]
     asked = [[f"{one}.png", other, "en"] for one in colours for other in colours * 3]
     rows = check_table(checker, write(folder / "captions.csv", *asked)).rows
@@ -149,9 +148,9 @@ def test_outputs_hold_the_same_rows(checker: Checker, folder: Path, tmp_path: Pa
     )
     checked = check_table(checker, table)
     for name in ("found.csv", "found.jsonl"):
-        write_output(tmp_path / name, checked, "m")
+        write_output(tmp_path / name, checked)
     lines = [json.loads(line) for line in (tmp_path / "found.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert lines == [row.as_json() for row in checked.rows]
+    assert lines == [checked.as_json(row) for row in checked.rows]
     with (tmp_path / "found.csv").open(encoding="utf-8", newline="") as file:
         cells = list(csv.DictReader(file))
     as_text = [{key: "" if value is None else str(value) for key, value in line.items()} for line in lines]

@@ -67,6 +67,26 @@ def test_a_csv_with_semicolons_is_read_like_one_with_commas(photos: Path) -> Non
     assert read(photos)[0].texts == ["Sea, sand."]
 
 
+def test_decisions_of_editors_are_followed(photos: Path) -> None:
+    decided = [
+        "a dog,corrected,a cat",
+        "a cow,wrong,",
+        "a small cat,Right,",
+        "it,,",
+        "a horse,perhaps,",
+        "a bird,corrected,",
+    ]
+    lines = ["picture,language,text,decision,corrected", *(f"more/cat.jpg,en,{line}" for line in decided)]
+    (photos / "captions.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    corpus, report = read(photos / "captions.csv")
+    assert corpus.texts == ["a cat", "a small cat", "it"]
+    assert [problem.split(": ", 1)[1] for problem in report.problems] == [
+        "an editor has decided that the caption is wrong",
+        'unknown decision "perhaps" (there is: corrected, right, wrong)',
+        '"corrected" is empty, where the text is that should be there instead',
+    ]
+
+
 def test_other_names_of_the_development_set(photos: Path) -> None:
     names = ["val", "valid", "validation", "Dev"]
     write_table(photos / "captions.jsonl", [good(split=name) for name in names])

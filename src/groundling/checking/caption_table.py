@@ -1,31 +1,29 @@
-"""A table of captions, each judged against its picture: what is most likely wrong comes first.
+"""A table of captions, each checked against its picture: what is most likely wrong comes first.
 
 What is wrong with the table stops everything before any work is done. What is wrong with a row is said in that row.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from groundling.checking.checker import Checker, Prediction, prediction
-from groundling.checking.features import FolderFeatures
+from groundling.checking.answer import Answer
+from groundling.checking.method import Method, Question
+from groundling.checking.pictures import FolderPictures
 from groundling.checking.problem import NotChecked
-from groundling.corpus.entailment import LABELS
 from groundling.corpus.formats.checks import BadRow, needed_field, optional_field, picture_name
+from groundling.corpus.formats.decisions import Decision, Decisions
 from groundling.corpus.formats.pictures import PictureFolder
 from groundling.corpus.formats.rows import Row, read_rows
 from groundling.errors import UserError
 from groundling.model import Vectors
-from groundling.model.reading import TextReading
 from groundling.progress import bar
 
-BATCH = 256  # rows judged together
 NEEDED = ("picture", "text")
+OURS = (*NEEDED, "language")
 NOT_CHECKED = "not checked"
 
 
@@ -36,75 +34,112 @@ class CheckedRow:
     Attributes:
         line: where it stands in the table (in Parquet its number, from 1).
         picture, text, language: as the table has them; the language may be blank there.
+        others: what else the table says in this row, by column.
+        decision: what an editor has said of it before.
     """
 
     line: int
     picture: str
     text: str
     language: str
-    prediction: Prediction | None = None
+    answer: Answer | None = None
     problem: str = ""
+    others: dict[str, Any] = field(default_factory=dict)
+    decision: Decision | None = None
 
     @property
     def kind(self) -> str:
         """A label, or "not checked"."""
-        return NOT_CHECKED if self.prediction is None else self.prediction.label
-
-    def as_json(self) -> dict[str, Any]:
-        """Flat and always with the same keys, for JSON and CSV alike."""
-        found = self.prediction
-        return {
-            "line": self.line,
-            "picture": self.picture,
-            "text": self.text,
-            "language": found.language if found else self.language,
-            "detected": found.detected if found else None,
-            "verdict": found.label if found else None,
-            **{label: found.probabilities[label] if found else None for label in LABELS},
-            "problem": self.problem or None,
-        }
+        return NOT_CHECKED if self.answer is None else self.answer.label
 
 
 @dataclass(frozen=True)
 class CheckedTable:
-    """All rows, worst first: by the probability of a contradiction; rows that were not checked come last.
+    """All rows, worst first; rows that were not checked come last.
 
     Attributes:
+        table: where they come from.
         pictures: the folder that pictures were looked up in.
+        answers: what the answers are.
+        notes: how they were made.
     """
 
     table: Path
     pictures: Path
+    answers: type[Answer]
     rows: list[CheckedRow] = field(default_factory=list)
+    notes: Sequence[str] = ()
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return (*self.answers.labels, NOT_CHECKED)
 
     def counts(self) -> dict[str, int]:
         """How many rows were found to be what, and how many were not checked."""
         counted = Counter(row.kind for row in self.rows)
-        return {kind: counted[kind] for kind in (*LABELS, NOT_CHECKED)}
+        return {kind: counted[kind] for kind in self.kinds}
+
+    def as_json(self, row: CheckedRow) -> dict[str, Any]:
+        """Flat and always with the same keys, for JSON and CSV alike; columns of the table come last."""
+        found = row.answer
+        values = {
+            "line": row.line,
+            "picture": row.picture,
+            "text": row.text,
+            "language": found.language if found else row.language,
+            "detected": found.detected if found else None,
+            **(found.fields() if found else dict.fromkeys(self.answers.columns())),
+            "unknown_words": (" ".join(found.unknown_words) or None) if found else None,
+            "decision": row.decision.decision if row.decision else None,
+            "corrected": (row.decision.corrected or None) if row.decision else None,
+            "problem": row.problem or None,
+        }
+        others = {name if name not in values else f"table_{name}": value for name, value in row.others.items()}
+        return {**values, **others}
 
 
 def check_table(
-    checker: Checker, table: Path, pictures: Path | None = None, language: str | None = None
+    method: Method,
+    table: Path,
+    pictures: Path | None = None,
+    language: str | None = None,
+    decisions: Decisions | None = None,
 ) -> CheckedTable:
-    """Judge every row of a table with the columns picture and text, and language where it is known.
+    """Check every row of a table with the columns picture and text, and language where it is known.
 
     Args:
         table: .jsonl, .csv, .tsv (each also .gz) or .parquet.
         pictures: the folder that picture names are relative to, and must not lead out of; the table's where None.
         language: of rows that do not say theirs; detected where None.
+        decisions: what editors have said before.
     """
     root = (table.parent if pictures is None else pictures).expanduser()
     if not root.is_dir():
         raise UserError(f"{root}: no such folder of pictures")
     count = _check_structure(table)
-    judging = _Judging(checker, root.resolve(), language)
+    return check_rows(method, read_rows(table, NEEDED, everything=True), count, table, root, language, decisions)
+
+
+def check_rows(
+    method: Method,
+    rows: Iterable[Row],
+    count: int,
+    table: Path,
+    root: Path,
+    language: str | None = None,
+    decisions: Decisions | None = None,
+) -> CheckedTable:
+    """The same of `count` rows that were read from anywhere, called `table`, with pictures in the folder `root`."""
+    asking = _Asking(method, root.resolve(), language, decisions or Decisions())
     found: list[CheckedRow] = []
-    rows = read_rows(table, NEEDED)
+    left = iter(rows)
     with bar("Checking", count) as progress:
-        while batch := list(islice(rows, BATCH)):
-            found += judging.judge(batch)
+        while batch := list(islice(left, method.at_once)):
+            found += asking.ask(batch)
             progress.advance(len(batch))
-    return CheckedTable(table, root, sorted(found, key=_badness))
+    found.sort(key=_order)
+    languages = Counter(row.answer.language for row in found if row.answer)
+    return CheckedTable(table, root, method.answer, found, method.notes([code for code, _ in languages.most_common()]))
 
 
 def _check_structure(table: Path) -> int:
@@ -119,72 +154,54 @@ def _check_structure(table: Path) -> int:
     return count
 
 
-def _badness(row: CheckedRow) -> tuple[bool, float, float, int]:
-    if row.prediction is None:
-        return True, 0.0, 0.0, row.line
-    shares = row.prediction.probabilities
-    return False, -shares["contradiction"], shares["entailment"], row.line
+def _order(row: CheckedRow) -> tuple[bool, tuple[float, ...], int]:
+    return row.answer is None, tuple(-one for one in row.answer.badness) if row.answer else (), row.line
 
 
-@dataclass
-class _Question:
-    """A row on its way to an answer; once it has a problem it is asked nothing more."""
+class _Asking:
+    """Rows in, checked rows out; pictures are looked at once as long as they are remembered."""
 
-    row: Row
-    picture: str
-    text: str = ""
-    reading: TextReading | None = None
-    problem: str = ""
-    prediction: Prediction | None = None
+    def __init__(self, method: Method, root: Path, language: str | None, decisions: Decisions) -> None:
+        self.method, self.language, self.decisions = method, language, decisions
+        self.folder, self.seen = PictureFolder(root), FolderPictures(method, root)
 
-    def answered(self) -> CheckedRow:
-        text, language = _plain(self.row, "text"), _plain(self.row, "language")
-        return CheckedRow(self.row.line, self.picture, text, language, self.prediction, self.problem)
+    def ask(self, rows: list[Row]) -> Iterator[CheckedRow]:
+        questions: dict[int, Question] = {}
+        problems: dict[int, str] = {}
+        for place, row in enumerate(rows):
+            try:
+                questions[place] = self._question(row)
+            except (BadRow, NotChecked) as problem:
+                problems[place] = str(problem)
+        names = list(dict.fromkeys(question.picture for question in questions.values()))
+        if self.method.at_once is None:  # all of a table: looking takes long
+            with bar("Looking at pictures", len(names)) as progress:
+                looked = self.seen.look(names, progress.advance)
+        else:
+            looked = self.seen.look(names)
+        good: dict[str, Vectors] = {name: found for name, found in looked.items() if not isinstance(found, str)}
+        for place, question in questions.items():
+            if question.picture not in good:
+                problems[place] = f"the picture cannot be used: {looked[question.picture]}"
+        asked = [place for place in questions if place not in problems]
+        answers = self.method.answers([questions[place] for place in asked], good) if asked else []
+        told = dict(zip(asked, answers, strict=True))
+        return (self._checked(row, told.get(place), problems.get(place, "")) for place, row in enumerate(rows))
 
+    def _question(self, row: Row) -> Question:
+        picture = picture_name(needed_field(row.fields, "picture"))
+        text = needed_field(row.fields, "text")
+        reading = self.method.read(text, optional_field(row.fields, "language") or self.language)
+        self.folder.require(picture)
+        return Question(text, reading, picture, row.line)
 
-class _Judging:
-    """Rows in, checked rows out, batch by batch; pictures are looked at once as long as they are remembered."""
-
-    def __init__(self, checker: Checker, root: Path, language: str | None) -> None:
-        self.checker, self.language = checker, language
-        self.folder, self.seen = PictureFolder(root), FolderFeatures(checker.model, root)
-
-    def judge(self, rows: list[Row]) -> Iterator[CheckedRow]:
-        questions = [self._question(row) for row in rows]
-        looked = self.seen.look([one.picture for one in questions if not one.problem])
-        place: dict[str, int] = {}  # of a picture among the features
-        features: list[Vectors] = []
-        good: list[tuple[_Question, TextReading]] = []
-        for one in questions:
-            if one.reading is None or one.problem:
-                continue
-            found = looked[one.picture]
-            if isinstance(found, str):
-                one.problem = f"the picture cannot be used: {found}"
-                continue
-            if one.picture not in place:
-                place[one.picture] = len(features)
-                features.append(found)
-            good.append((one, one.reading))
-        if good:
-            texts, codes = [one.text for one, _ in good], [reading.language for _, reading in good]
-            owners = np.array([place[one.picture] for one, _ in good], dtype=np.int64)
-            shares = self.checker.model.judge_features(texts, np.stack(features), codes, owners)
-            for (one, reading), three in zip(good, shares, strict=True):
-                one.prediction = prediction(three, reading)
-        return (one.answered() for one in questions)
-
-    def _question(self, row: Row) -> _Question:
-        asked = _Question(row, _plain(row, "picture"))
-        try:
-            asked.picture = picture_name(needed_field(row.fields, "picture"))
-            asked.text = needed_field(row.fields, "text")
-            said = optional_field(row.fields, "language") or self.language
-            asked.reading = self.checker.read(asked.text, said)
-            self.folder.require(asked.picture)
-        except (BadRow, NotChecked) as problem:
-            asked.problem = str(problem)
-        return asked
+    def _checked(self, row: Row, answer: Answer | None, problem: str) -> CheckedRow:
+        picture, text, language = (_plain(row, name) for name in OURS)
+        if not problem:
+            picture = picture_name(picture)
+        others = {name: value for name, value in row.fields.items() if name not in OURS}
+        decision = self.decisions.of(picture, text)
+        return CheckedRow(row.line, picture, text, language, answer, problem, others, decision)
 
 
 def _plain(row: Row, name: str) -> str:

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 from groundling.checking.caption_table import CheckedTable
@@ -24,21 +23,20 @@ def check_output(path: Path) -> None:
 def write_output(
     path: Path,
     checked: CheckedTable,
-    model: str,
-    accuracy: Mapping[str, float] | None = None,
     shown: int = SHOWN,
 ) -> None:
     """All rows, worst first, as .csv or .jsonl; the worst of them as a .html sheet."""
     kind = path.suffix.lower()
     remove_leftovers(path.parent, path.name)
     if kind == ".html":
-        write_text(path, sheet(checked, model, path, accuracy, shown))
+        write_text(path, sheet(checked, path, shown))
     elif kind == ".jsonl":
         with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as file:
             for row in checked.rows:
-                file.write(json.dumps(row.as_json(), ensure_ascii=False, allow_nan=False) + "\n")
+                file.write(json.dumps(checked.as_json(row), default=str, ensure_ascii=False, allow_nan=False) + "\n")
     else:
         with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(checked.rows[0].as_json()))
+            rows = [checked.as_json(row) for row in checked.rows]
+            writer = csv.DictWriter(file, list(dict.fromkeys(name for row in rows for name in row)))
             writer.writeheader()
-            writer.writerows(row.as_json() for row in checked.rows)
+            writer.writerows(rows)

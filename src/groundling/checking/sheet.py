@@ -1,18 +1,23 @@
 """The sheet for editors: each caption beside its picture, what is most likely wrong first, in one HTML file.
 
-No script and nothing from elsewhere: filters are radio buttons that style sheets look at, and a picture that many
-captions are about is in the file once.
+Nothing comes from elsewhere, and filters need no script: they are radio buttons that style sheets look at. A small
+script keeps what editors decide in their browser and saves it as a CSV file; without it everything else works. A
+picture that many captions are about is in the file once.
 """
 
+import hashlib
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 from groundling.checking.caption_table import NOT_CHECKED, CheckedRow, CheckedTable
-from groundling.corpus.entailment import LABELS
+from groundling.checking.matcher import Match
+from groundling.corpus.formats.decisions import DECISIONS
 from groundling.progress import bar
 from groundling.report.html import Choice, Filter, Header, Page, Section, TemplateBlock, render
 from groundling.report.languages import language_name
@@ -23,13 +28,6 @@ from groundling.search.walk import Unreadable
 SIDE = 240  # pixels of a picture
 SHOWN = 1000  # rows; a page of more is slow to scroll, and all of them are in the other outputs
 
-IN_WORDS = {
-    "contradiction": "The picture says otherwise",
-    "neutral": "The picture does not tell",
-    "entailment": "The picture shows it",
-}
-SIGNS = {"contradiction": "✗", "neutral": "?", "entailment": "✓"}
-
 
 @dataclass(frozen=True)
 class CheckBlock(TemplateBlock):
@@ -39,61 +37,85 @@ class CheckBlock(TemplateBlock):
     rows: Sequence[CheckedRow]
     pictures: "_Pictures"
     spoken: Sequence[str]
-    labels = LABELS
-    signs = SIGNS
+    name: str
     side = SIDE
+    decisions = DECISIONS
 
     def classes(self, row: CheckedRow) -> str:
         """What the filters know a row by."""
-        return f"{_kind_class(row.kind)} {f'in-{self.spoken.index(row.prediction.language)}' if row.prediction else ''}"
+        return f"{_kind_class(row.kind)} {f'in-{self.spoken.index(row.answer.language)}' if row.answer else ''}"
 
     def language(self, row: CheckedRow) -> str:
-        return row.prediction.language if row.prediction else row.language
+        return row.answer.language if row.answer else row.language
 
     def facts(self, row: CheckedRow) -> str:
         code = self.language(row)
-        detected = ", detected" if row.prediction and row.prediction.detected else ""
+        detected = ", detected" if row.answer and row.answer.detected else ""
         facts = [f"{language_name(code)}{detected}" if code else "", row.picture, f"line {row.line:,}"]
+        if row.answer and row.answer.unknown_words:
+            facts.append(f"not known: {', '.join(dict.fromkeys(row.answer.unknown_words))}")
         return " · ".join(fact for fact in facts if fact)
 
     def in_words(self, row: CheckedRow) -> str:
-        said = IN_WORDS[row.kind]
+        if row.answer is None:
+            return ""
+        said = row.answer.in_words[row.kind]
         # One that is more likely wrong than right is said with care.
-        unsure = row.prediction is not None and row.prediction.probabilities[row.kind] < 0.5
-        return f"Perhaps: {said[0].lower()}{said[1:]}" if unsure else said
+        return said if row.answer.sure else f"Perhaps: {said[0].lower()}{said[1:]}"
+
+    def marked(self, row: CheckedRow) -> Iterator[tuple[str, bool]]:
+        """The text in pieces, each with whether it is a word that does not fit."""
+        place = 0
+        for one in sorted(row.answer.misfits, key=lambda one: one.start) if isinstance(row.answer, Match) else ():
+            yield row.text[place : one.start], False
+            yield row.text[one.start : one.end], True
+            place = one.end
+        yield row.text[place:], False
+
+    def better(self, row: CheckedRow) -> Match | None:
+        """What fits better, where anything does and the caption is in doubt."""
+        match = row.answer if isinstance(row.answer, Match) and row.kind != "fits" else None
+        return match if match and (match.better_picture or match.better_caption) else None
 
 
-def sheet(
-    checked: CheckedTable, model: str, at: Path, accuracy: Mapping[str, float] | None = None, shown: int = SHOWN
-) -> str:
+def sheet(checked: CheckedTable, at: Path, shown: int = SHOWN) -> str:
     """The page.
 
     Args:
-        model: what the model is called.
         at: where the page will be, so that links to the picture files can be relative.
-        accuracy: language → how many of 100 test statements in it the model judges right, where that is known.
-        shown: the most rows to show, of those that were judged and of those that were not.
+        shown: the most rows to show, of those that were checked and of those that were not.
     """
-    judged = [row for row in checked.rows if row.prediction is not None]
-    others = [row for row in checked.rows if row.prediction is None]
+    judged = [row for row in checked.rows if row.answer is not None]
+    others = [row for row in checked.rows if row.answer is None]
     rows = [*judged[:shown], *others[:shown]]
     pictures, languages = _Pictures(checked.pictures, at), _languages(rows)
+    block = CheckBlock(rows, pictures, languages, _identity(checked))
     with bar("Drawing the sheet", len(rows)) as progress:
         for row in rows:
             pictures.add(row.picture)
+            if (match := block.better(row)) and match.better_picture:
+                pictures.add(match.better_picture)
             progress.advance()
     header = Header(
         "groundling check",
         f"Captions of {checked.table.name}, checked",
         _summary(checked),
-        _notes(checked, model, accuracy or {}, shown),
-        filters=_filters(rows, languages),
+        [*checked.notes, *_cut(checked, shown)],
+        filters=_filters(checked, rows, languages),
     )
-    there = {(row.kind, languages.index(row.prediction.language)) for row in rows if row.prediction}
-    kinds = {kind: _kind_class(kind) for kind in (*LABELS, NOT_CHECKED)}
+    there = {(row.kind, languages.index(row.answer.language)) for row in rows if row.answer}
+    kinds = {kind: _kind_class(kind) for kind in checked.kinds}
     style = render("check.css", kinds=kinds, languages=range(len(languages)), there=there)
     title = "Captions, what is most likely wrong first"
-    return Page(header, [Section(title, [CheckBlock(rows, pictures, languages)])], style).html()
+    return Page(header, [Section(title, [block])], style, Markup(render("check.js"))).html()  # noqa: S704 (ours)
+
+
+def _identity(checked: CheckedTable) -> str:
+    """Under which a browser keeps decisions: of the table's rows, in any order."""
+    digest = hashlib.sha256()
+    for row in sorted(checked.rows, key=lambda row: row.line):
+        digest.update(f"{row.line}\t{row.picture}\t{row.text}\n".encode("utf-8", "replace"))
+    return digest.hexdigest()[:16]
 
 
 class _Pictures:
@@ -126,16 +148,16 @@ def _kind_class(kind: str) -> str:
 
 
 def _languages(rows: Sequence[CheckedRow]) -> list[str]:
-    counts = Counter(row.prediction.language for row in rows if row.prediction)
+    counts = Counter(row.answer.language for row in rows if row.answer)
     return sorted(counts, key=lambda code: (-counts[code], code))
 
 
-def _filters(rows: Sequence[CheckedRow], languages: list[str]) -> list[Filter]:
+def _filters(checked: CheckedTable, rows: Sequence[CheckedRow], languages: list[str]) -> list[Filter]:
     kinds, everything = Counter(row.kind for row in rows), Choice("all", "all", len(rows))
-    judged = [Choice(_kind_class(kind), kind, kinds[kind]) for kind in (*LABELS, NOT_CHECKED)]
+    judged = [Choice(_kind_class(kind), kind, kinds[kind]) for kind in checked.kinds]
     filters = [Filter("Judged", "kind", [everything, *judged])]
     if len(languages) > 1:
-        counts = Counter(row.prediction.language for row in rows if row.prediction)
+        counts = Counter(row.answer.language for row in rows if row.answer)
         spoken = [Choice(str(number), language_name(code), counts[code]) for number, code in enumerate(languages)]
         filters.append(Filter("Language", "in", [everything, *spoken]))
     return filters
@@ -144,28 +166,14 @@ def _filters(rows: Sequence[CheckedRow], languages: list[str]) -> list[Filter]:
 def _summary(checked: CheckedTable) -> str:
     """ "1,240 captions: 37 contradicted by their picture, 310 left open, 890 shown, 3 not checked."."""
     counts, total = checked.counts(), len(checked.rows)
-    told = {"contradiction": "contradicted by their picture", "neutral": "left open by it", "entailment": "shown by it"}
-    parts = [f"{counts[label]:,} {words}" for label, words in told.items()]
+    parts = [f"{counts[label]:,} {words}" for label, words in checked.answers.labels.items()]
     parts += [f"{counts[NOT_CHECKED]:,} not checked"] if counts[NOT_CHECKED] else []
     return f"{total:,} caption{'' if total == 1 else 's'}: {', '.join(parts)}."
 
 
-def _notes(checked: CheckedTable, model: str, accuracy: Mapping[str, float], shown: int) -> list[str]:
-    notes = [
-        f"Judged by the model {model}, which can be wrong: it marks what deserves a look, and does not replace one. "
-        "The probabilities are the model's own; its report says how far they can be trusted."
-    ]
-    known = [code for code in _languages(checked.rows) if code in accuracy]
-    if known:
-        shares = ", ".join(f"{language_name(code)} {accuracy[code]:.0f} %" for code in known)
-        notes.append(f"On the statements it was tested with, it was right in: {shares}; a guess is right in 33 %.")
-    counts = checked.counts()
-    judged, others = len(checked.rows) - counts[NOT_CHECKED], counts[NOT_CHECKED]
-    if judged > shown or others > shown:
-        parts = [
-            f"{shown:,} of {count:,} {what}"
-            for count, what in ((judged, "judged"), (others, NOT_CHECKED))
-            if count > shown
-        ]
-        notes.append(f"Here are the first {' and '.join(parts)}; a CSV or JSON lines output holds all rows.")
-    return notes
+def _cut(checked: CheckedTable, shown: int) -> list[str]:
+    """What is not shown."""
+    others = checked.counts()[NOT_CHECKED]
+    counts = ((len(checked.rows) - others, "judged"), (others, NOT_CHECKED))
+    parts = [f"{shown:,} of {count:,} {what}" for count, what in counts if count > shown]
+    return [f"Here are the first {' and '.join(parts)}; a CSV or JSON lines output holds all rows."] if parts else []

@@ -17,6 +17,13 @@ def calibrate(
     split: Annotated[
         str, typer.Option(help="Which statements of --corpus: of none that the run was trained on.")
     ] = "dev",
+    decisions: Annotated[
+        Path | None,
+        typer.Option(help="What editors have decided about captions, as the sheet of `groundling check` saves it."),
+    ] = None,
+    pictures: Annotated[
+        Path | None, typer.Option(help="With --decisions: the folder of its pictures; its own when left out.")
+    ] = None,
     data: Data = None,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -26,9 +33,14 @@ def calibrate(
     Training does this by itself. It is for runs that were trained before it did, and for statements of your own that
     are more like what the model will be asked. Changes the temperature in run.json and nothing else.
     """
+    from groundling.errors import UserError
     from groundling.training.calibrating import calibrate as fit
 
-    result = fit(run, corpus, split, data, device)
+    if decisions is not None and corpus is not None:
+        raise UserError("--decisions and --corpus are two sources of the same; choose one")
+    if pictures is not None and decisions is None:
+        raise UserError("--pictures goes with --decisions")
+    result = fit(run, corpus, split, data, device, decisions, pictures)
     if as_json:
         return print_json(result)
     losses = result["log_loss"]

@@ -90,6 +90,9 @@ class Manifest(Settings):
     accuracy: dict[str, float] = Field(
         {}, description="by language: of 100 test statements, how many the run judged right, where it was tested"
     )
+    words_alone: dict[str, float] = Field(
+        {}, description="by language: the same by the words of the statements, without a picture"
+    )
     agreement: Agreement
 
 

@@ -127,6 +127,10 @@ class OnnxModel(FeatureModel):
     def accuracy(self) -> dict[str, float]:
         return dict(self.manifest.accuracy)
 
+    @property
+    def words_alone(self) -> dict[str, float]:
+        return dict(self.manifest.words_alone)
+
     def check_judges(self) -> None:
         if not self.judges:
             raise UserError(

@@ -74,6 +74,7 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
             backbone=backbone,
             verdict=head,
             accuracy=model.accuracy,
+            words_alone=model.words_alone,
             agreement=Agreement(tolerance=TOLERANCE[weights], text=0, picture=0, cosine=1),  # not known yet
         )
         write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))

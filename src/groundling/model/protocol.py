@@ -136,6 +136,11 @@ class Model(ABC):
         """Language → how many of 100 test statements it judged right, where it was tested."""
         return {}
 
+    @property
+    def words_alone(self) -> dict[str, float]:
+        """Language → how many of the same statements were judged right by their words, without a picture."""
+        return {}
+
     def __repr__(self) -> str:
         reads = ", ".join(self.languages) or "any language"
         kind = type(self).__name__

@@ -178,6 +178,10 @@ class TrainedModel(FeatureModel):
         return self.run.accuracy() if self.run is not None and self.judges else {}
 
     @property
+    def words_alone(self) -> dict[str, float]:
+        return self.run.words_alone() if self.run is not None and self.judges else {}
+
+    @property
     def finds(self) -> bool:
         return self.encoders.picture.comparable
 

@@ -171,11 +171,12 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """A whole page; `style` is added to the style sheet that all pages share."""
+    """A whole page; `style` is added to the style sheet that all pages share, `script` is at its end."""
 
     header: Header
     sections: Sequence[Section]
     style: Markup | str = ""
+    script: Markup | str = ""
 
     def html(self) -> str:
         return str(render("page.html", page=self))

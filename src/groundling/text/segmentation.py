@@ -53,6 +53,15 @@ def by_script(text: str, language: str = "") -> list[str]:
     return _WORD.findall(text)
 
 
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Where the words of a text begin and end, as it was written.
+
+    >>> word_spans("A dog, two cats")
+    [(0, 1), (2, 5), (7, 10), (11, 15)]
+    """
+    return [found.span() for found in _WORD.finditer(text)]
+
+
 def by_whitespace(text: str, language: str = "") -> list[str]:
     """Words of text that somebody has tokenised before."""
     return text.split()

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from groundling.calibration import HIGHEST
+from groundling.corpus import Corpus
+from groundling.corpus.formats.decisions import Decisions
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.asked import asked_corpus
@@ -13,6 +15,8 @@ from groundling.files import write_json
 from groundling.model.trained import TrainedModel
 from groundling.run import Run
 from groundling.run_facts import RunFacts
+from groundling.text.language_detection import detect_language
+from groundling.vision.from_settings import corpus_features
 
 
 def with_temperature(
@@ -31,21 +35,34 @@ def with_temperature(
 
 
 def calibrate(
-    folder: Path, corpus: str | None = None, split: str = "dev", data: Path | None = None, device: str = "auto"
+    folder: Path,
+    corpus: str | None = None,
+    split: str = "dev",
+    data: Path | None = None,
+    device: str = "auto",
+    decisions: Path | None = None,
+    pictures: Path | None = None,
 ) -> dict[str, Any]:
     """Fit the temperature of a finished run anew and put it into its run.json; nothing else of it changes.
 
-    Statements are those of the run's own corpus, or of another one that is more like what the model will be asked.
+    Statements are those of the run's own corpus, of another one that is more like what the model will be asked, or
+    captions that editors have decided about, of pictures in a folder (the one that their decisions are in where None).
     """
     run, model = Run.open(folder), TrainedModel.load(folder, device)
     if not model.judges:
-        raise UserError(f"{folder} finds pictures and captions, and gives no probabilities that could be calibrated")
+        raise UserError(
+            f"{folder} finds pictures and captions, and gives no probabilities of its own that could be calibrated: "
+            "`groundling check` tells those of a table from the table itself"
+        )
     if not run.finished:
         raise UserError(f"{folder}: this run is not finished; go on with `groundling train --resume {folder}`")
     if corpus is None and split != "dev":
         raise UserError(f"--split {split}: of the run's own corpus only dev statements are free for this; leave it out")
-    settings = asked_corpus(model.recipe.corpus, corpus)
-    found = fitted_temperature(model, Dataset.load(settings, model.recipe.features, data), split)
+    if decisions is not None:
+        found = fitted_temperature(model, _decided(model, decisions, pictures or decisions.parent))
+    else:
+        settings = asked_corpus(model.recipe.corpus, corpus)
+        found = fitted_temperature(model, Dataset.load(settings, model.recipe.features, data), split)
     if found.value == 1:
         raise UserError(f"{folder}: its temperature stays what it was, {model.temperature:.3g}: {found.told_by}")
     if found.value > 0.99 * HIGHEST:
@@ -63,3 +80,22 @@ def calibrate(
         "temperature_before": model.temperature,
         "log_loss": {"uncalibrated": found.before, "calibrated": found.after},
     }
+
+
+def _decided(model: TrainedModel, decisions: Path, pictures: Path) -> Dataset:
+    """Captions with what editors have decided, as statements of a dev split."""
+    rows = [
+        {
+            "picture": one.picture,
+            "text": text,
+            "language": one.language or detect_language(text, model.languages),
+            "label": label,
+            "split": "dev",
+        }
+        for one in Decisions.read(decisions)
+        for text, label in one.statements()
+    ]
+    corpus = Corpus.of(rows, pictures, decisions.name)
+    vectors, usable = corpus_features(corpus, model.recipe.features)
+    seen = vectors[usable]
+    return Dataset(corpus.keep_pictures(usable), seen.mean(axis=1) if seen.ndim == 3 else seen)

@@ -18,6 +18,7 @@ from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import checks, coco_table
 from groundling.corpus.formats.builder import Builder
 from groundling.corpus.formats.checks import BadRow
+from groundling.corpus.formats.decisions import corrected_text
 from groundling.corpus.formats.entailment_statements import label_name
 from groundling.corpus.formats.pictures import PictureFolder, picture_files, unreadable
 from groundling.corpus.formats.rows import KINDS, Row, kind_of, read_rows
@@ -107,6 +108,8 @@ class _Collector:
         picture = checks.picture_name(checks.needed_field(fields, "picture"))
         language = checks.language_code(checks.needed_field(fields, "language"))
         text = checks.caption_text(checks.needed_field(fields, "text"))
+        decision, corrected = (checks.optional_field(fields, name) for name in ("decision", "corrected"))
+        text = checks.caption_text(corrected_text(text, decision, corrected))
         split = checks.optional_field(fields, "split")
         split = checks.split_name(split) if split else ""
         origin = checks.origin_name(checks.optional_field(fields, "origin") or "human")

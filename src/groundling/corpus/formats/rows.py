@@ -12,7 +12,7 @@ from groundling.errors import UserError, did_you_mean
 from groundling.progress import bar
 
 NEEDED = ("picture", "language", "text")
-COLUMNS = (*NEEDED, "split", "origin", "label", "statement")
+COLUMNS = (*NEEDED, "split", "origin", "label", "statement", "decision", "corrected")
 KINDS = ("jsonl", "csv", "tsv", "parquet")
 
 
@@ -31,13 +31,13 @@ def kind_of(path: Path) -> str | None:
     return None if kind not in KINDS or (kind == "parquet" and name.endswith(".gz")) else kind
 
 
-def read_rows(path: Path, needed: tuple[str, ...] = NEEDED) -> Iterator[Row]:
-    """The rows of a table, whose header must name the `needed` columns."""
+def read_rows(path: Path, needed: tuple[str, ...] = NEEDED, everything: bool = False) -> Iterator[Row]:
+    """The rows of a table, whose header must name the `needed` columns; with `everything`, columns of any name."""
     kind = kind_of(path)
     if kind == "jsonl":
         return _json_rows(path)
     if kind == "parquet":
-        return _parquet_rows(path, needed)
+        return _parquet_rows(path, needed, everything)
     if kind in ("csv", "tsv"):
         return _separated_rows(path, needed, tabs=kind == "tsv")
     raise UserError(f"{path.name}: not a table; write .jsonl, .csv, .tsv (each also .gz), .parquet, or COCO's .json")
@@ -96,7 +96,7 @@ def _delimiter(path: Path) -> str:
     return ";" if ";" in header and "," not in header else ","
 
 
-def _parquet_rows(path: Path, needed: tuple[str, ...]) -> Iterator[Row]:
+def _parquet_rows(path: Path, needed: tuple[str, ...], everything: bool) -> Iterator[Row]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -104,7 +104,7 @@ def _parquet_rows(path: Path, needed: tuple[str, ...]) -> Iterator[Row]:
         with pq.ParquetFile(path) as file:
             written = file.schema_arrow.names
             header = _checked_header(path, written, needed, "")
-            wanted = [column for column, name in zip(written, header, strict=True) if name in COLUMNS]
+            wanted = [column for column, name in zip(written, header, strict=True) if everything or name in COLUMNS]
             number = 0
             with bar(f"Reading {path.name}", file.metadata.num_rows) as progress:
                 for batch in file.iter_batches(batch_size=4096, columns=wanted):
