@@ -168,6 +168,13 @@ fit best is the one that it was written for.
 """
 
 
+RECIPES = (
+    "groundling train f8k7/bag --data DIR --out runs/bag",
+    "groundling train e-snli-ve-flickr8k/clip-ve --set training.maximum_steps=400 --data DIR --out runs/judge",
+    "groundling evaluate runs/judge --data DIR",
+)
+
+
 def table(rows: dict[str, dict[str, float]], names: list[str]) -> list[str]:
     lines = [f"| | {' | '.join(COLUMNS[name][0] for name in names)} |", "|---" * (len(names) + 1) + "|"]
     for code, row in rows.items():
@@ -186,9 +193,10 @@ def page(result: dict[str, Any], command: str) -> str:
         f"photos; means of {result['draws']} draws for each language. By comparison, with the model `{model['name']}`",
         f"(system {model['system']}, {model['steps']:,} steps of {model['batch_size']} captions of {model['corpus']}, "
         f"{model['features']} features): one small model for all",
-        "languages, far from the best one can have. Written by",
+        "languages, far from the best one can have. Made by",
         "",
         "```",
+        *RECIPES,
         command,
         "```",
         "",

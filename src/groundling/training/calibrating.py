@@ -51,7 +51,7 @@ def calibrate(
     run, model = Run.open(folder), TrainedModel.load(folder, device)
     if not model.judges:
         raise UserError(
-            f"{folder} finds pictures and captions, and gives no probabilities of its own that could be calibrated: "
+            f"{folder} finds pictures and captions, and gives no probabilities that could be calibrated: "
             "`groundling check` tells those of a table from the table itself"
         )
     if not run.finished:
