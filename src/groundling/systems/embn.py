@@ -5,7 +5,7 @@ Wang, Li, Huang and Lazebnik 2018 (https://arxiv.org/abs/1704.03470), with the c
 
 >>> from groundling import systems
 >>> systems.make({"name": "embn", "vectors": "cc.{language}.300.vec.gz"}).vectors
-StartingVectors(source='cc.{language}.300.vec.gz', dimensions=300, lines=200000)
+StartingVectors(source='cc.{language}.300.vec.gz', dimensions=300, lines=200000, whiten=False)
 """
 
 from typing import ClassVar, Literal
