@@ -239,3 +239,38 @@ def test_a_run_that_has_moved_or_was_trained_anew(shop: Path, tmp_path: Path) ->
     (tmp_path / "moved" / "recipe.json").write_text(json.dumps(recipe))
     (tmp_path / "moved" / "checksums.json").unlink()  # else the recipe is damaged
     assert_one_sentence(call("search", "index", "red", "--model", "moved"), "not the model that index was built with")
+
+
+def test_a_model_that_was_taught_a_language_searches_the_old_index(shop: Path, own_ground: Path) -> None:
+    """Its pictures are where they were: nothing is indexed anew, and Dutch finds what English found."""
+    dutch_word = {"red": "rood", "green": "groen", "blue": "blauw", "yellow": "geel", "black": "zwart", "white": "wit"}
+    dutch_word |= {"square": "vierkant", "circle": "cirkel"}
+    things = [(colour, shape) for colour in COLOURS for shape in SHAPES]
+    english = [f"a {colour} {shape}" for colour, shape in things]
+    dutch = [f"een {dutch_word[colour]} {dutch_word[shape]}" for colour, shape in things]
+    both = list(zip(english, dutch, strict=True))
+    lines = [f"{en}\t{nl}" for en, nl in both * 5]
+    lines += [
+        f"{en} and {other_en}\t{nl} en {other_nl}" for en, nl in both for other_en, other_nl in both if en != other_en
+    ]
+    Path("pairs.tsv").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    taught = call(
+        *("teach", shop / "run", "--language", "nl", "--from", "en", "--pairs", "pairs.tsv", "--out", "run+nl"),
+        *("--steps", 60, "--student", "encoder", "--json"),
+    )
+    assert taught.json["languages"] == ["de", "en", "nl"], taught.err
+    shutil.copytree(shop / "index", "index")
+    before = content(Path("index"))
+    new, plain = Index.open("index", "run+nl", "cpu"), Index.open(shop / "index", device="cpu")
+    found = [new.search(query, 1, "nl")[0].path for query in dutch]
+    asked, old = ([index.search(query, 1, "en")[0] for query in english] for index in (new, plain))
+    assert asked == old  # the old languages are read as before
+    same = sum(one == two.path for one, two in zip(found, old, strict=True))
+    assert same > len(english) / 2  # chance is one in twelve
+    assert content(Path("index")) == before
+    assert_one_sentence(call("search", shop / "index", "rood", "--language", "nl"), "is unknown to the model")
+    # Brought up to date with it, the index is one of the new model.
+    updated = call("index", shop / "photos", "--model", "run+nl", "--out", "index", "--update", "--json").json
+    assert (updated["encoded"], updated["kept"]) == (0, 12)
+    assert Index.open("index").manifest.model.languages == ["de", "en", "nl"]
+    assert call("search", "index", dutch[0], "--language", "nl", "-k", 1, "--json").json[0]["path"] == found[0]

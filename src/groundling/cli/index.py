@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from groundling.cli.output import AsJson, Data, Device, print_json, warn
+from groundling.cli.output import AsJson, Data, Device, Prompt, TextModel, print_json, warn
 
 if TYPE_CHECKING:
     from groundling.search.build import Built
@@ -20,15 +20,13 @@ def index(
     model: Annotated[
         str | None,
         typer.Option(
-            help="A run, or what `groundling export` made of one; the folder or hub name of a CLIP, SigLIP or "
-            "Chinese-CLIP; or clip-multilingual. When left out, with --update that of the index, else the best that is "
-            "here (runs/, *.onnx, fetched before)."
+            help="A run, or what `groundling export` made of one; the folder or hub name of a CLIP, SigLIP or another "
+            "pair; or a name from `groundling models`. When left out, with --update that of the index, else the best "
+            "that is here (runs/, *.onnx, fetched before)."
         ),
     ] = None,
-    text_model: Annotated[
-        str | None,
-        typer.Option(help="A separate text encoder of sentence-transformers for the model, by folder or hub name."),
-    ] = None,
+    text_model: TextModel = None,
+    prompt: Prompt = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the index.")] = Path("photos.index"),
     captions: Annotated[
         str | None,
@@ -59,19 +57,20 @@ def index(
     from groundling.errors import UserError
     from groundling.search import index_captions, index_pictures
 
+    options = {"prompt": prompt, "store": store, "kind": kind, "update": update, "device": device}
     if captions is None:
         if language is not None:
             raise UserError("--language goes with --captions")
         if model is None and text_model is None and folder is not None and not (out / "manifest.json").exists():
             model = _best_there_is()
-        built = index_pictures(folder, out, model, text_model, store=store, kind=kind, update=update, device=device)
+        built = index_pictures(folder, out, model, text_model, **options)
     else:
         from groundling.search.captions import read_captions
 
         if folder is not None:
             raise UserError(f"give either a folder of pictures ({folder}) or --captions, and each an index of its own")
         rows = read_captions(captions, language, data)
-        built = index_captions(rows, out, model, text_model, store=store, kind=kind, update=update, device=device)
+        built = index_captions(rows, out, model, text_model, **options)
     if as_json:
         return print_json(asdict(built))
     _show(built)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from groundling.cli.output import AsJson, Device, print_json, print_words, warn
+from groundling.cli.output import AsJson, Device, Prompt, print_json, print_words, warn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,14 @@ def search(
     exact: Annotated[
         bool, typer.Option("--exact", help="Compare with every entry, even where the index is approximate.")
     ] = False,
-    model: Annotated[str | None, typer.Option(help="Where the model of the index is now, if it has moved.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Where the model of the index is now, if it has moved; or another that looks at pictures alike, such "
+            "as one that was taught a language since."
+        ),
+    ] = None,
+    prompt: Prompt = None,
     store: Annotated[
         str | None, typer.Option(help="milvus:URI where the index is in that server; $MILVUS_URI names it, too.")
     ] = None,
@@ -83,7 +90,7 @@ def search(
         raise UserError("--language goes with words, not with --like")
     if files and as_json:
         raise UserError("--files prints paths and --json everything that is known; choose one")
-    opened = Index.open(index, model, device, store)
+    opened = Index.open(index, model, device, store, prompt)
     if opened.manifest.kind == "captions" and (folder or since or until or show or files):
         raise UserError(f"{index}: an index of captions has no folders, dates or pictures to show")
     words = [*([] if query is None else [query]), *(plus or ())]

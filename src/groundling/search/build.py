@@ -121,8 +121,8 @@ class Build:
         search = old.search if old is not None and self._same(facts, store, kind) else None
         if search is None:
             search = self._write(rows, root, store, kind)
-        elif old is not None and old.skipped != self.skipped:
-            manifests.write(self.folder, old.model_copy(update={"skipped": self.skipped}))
+        elif old is not None and (old.skipped, old.model) != (self.skipped, self.facts):
+            manifests.write(self.folder, old.model_copy(update={"skipped": self.skipped, "model": self.facts}))
         self.journal.remove()
         before = {_key(row): row["digest"] for row in self.previous.old_facts}
         now = {_key(row): row["digest"] for row in facts}
@@ -200,7 +200,7 @@ def building(folder: Path, kind: str, model: Model, facts: ModelFacts) -> Iterat
 def _refuse_another(folder: Path, old: Manifest, kind: str, model: Model) -> None:
     if old.kind != kind:
         raise UserError(f"{folder}: an index of {old.kind}, not of {kind}; choose another --out")
-    if old.model.fingerprint != model.fingerprint:
+    if not manifests.fits(old, model):
         raise UserError(
             f"{folder}: was built with another model than this ({old.model.name}, or that was trained anew since); "
             "build a new index with another --out"

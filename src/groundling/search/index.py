@@ -20,7 +20,7 @@ from groundling.decoding.structure import PictureError
 from groundling.decoding.workers import shared
 from groundling.errors import UserError
 from groundling.model import Model, Vectors, load
-from groundling.model.loading import exported_beside
+from groundling.model.loading import exported_beside, is_ours
 from groundling.model.reading import TextReading
 from groundling.search import manifest as manifests
 from groundling.search import walk
@@ -68,18 +68,32 @@ class Index:
     """
 
     def __init__(
-        self, folder: Path, manifest: Manifest, entries: Entries, store: Store, model: str | None, device: str
+        self,
+        folder: Path,
+        manifest: Manifest,
+        entries: Entries,
+        store: Store,
+        model: str | None,
+        device: str,
+        prompt: str | None = None,
     ):
         self.folder, self.manifest, self.entries, self.store = folder, manifest, entries, store
         self.root = None if manifest.root is None else (folder / manifest.root).resolve()
-        self._name, self._device = model, device
+        self._name, self._device, self._prompt = model, device, prompt
 
     @staticmethod
-    def open(folder: str | Path, model: str | None = None, device: str = "auto", store: str | None = None) -> "Index":
+    def open(
+        folder: str | Path,
+        model: str | None = None,
+        device: str = "auto",
+        store: str | None = None,
+        prompt: str | None = None,
+    ) -> "Index":
         """The index in a folder, whole or not at all.
 
-        `model` is where its model is now, if that has moved; `store`, as "milvus:URI", says that a server which the
-        index names may be connected to.
+        `model` is where its model is now, if that has moved, or another whose picture side is the same, such as one
+        that was taught a language since; `store`, as "milvus:URI", says that a server which the index names may be
+        connected to; `prompt` is what a query is put into before a pretrained model reads it.
         """
         allow_store(store)
         folder = Path(folder)
@@ -91,7 +105,8 @@ class Index:
                     raise UserError(
                         f"{folder}: the table has {len(entries)} entries, not {manifest.count}; build it again"
                     )
-                return Index(folder, manifest, entries, open_store(folder, manifest, entries), model, device)
+                found = open_store(folder, manifest, entries)
+                return Index(folder, manifest, entries, found, model, device, prompt)
             except UserError:
                 if manifests.read(folder) == manifest:
                     raise
@@ -119,32 +134,25 @@ class Index:
     def model(self) -> Model:
         """The model that the index was built with, or another that looks at pictures alike; any other is an error."""
         name, text = manifests.model_names(self.folder, self.manifest)
+        prompt = self.manifest.model.prompt
         if self._name is not None:
             name = self._name
-        quick = None
-        if text is None and self._device in ("auto", "cpu"):  # an exported model starts in a fraction of the time
+            if is_ours(Path(name).expanduser()):  # it has a text side of its own
+                text = prompt = None
+        prompt, quick = self._prompt or prompt, None
+        if text is None and prompt is None and self._device in ("auto", "cpu"):  # an exported model starts sooner
             quick = exported_beside(name, self.manifest.model.fingerprint)
         try:
-            model = searchable(load(quick or name, text, self._device))
+            model = searchable(load(quick or name, text, self._device, prompt))
         except UserError as error:
             if self._name is None:
                 raise UserError(f"{error} (the model of {self.folder}; say with --model where it is now)") from None
             raise
-        if not self._fits(model):
+        if not manifests.fits(self.manifest, model):
             raise UserError(
                 f"{name}: not the model that {self.folder} was built with, or trained anew since; build the index again"
             )
         return model
-
-    def _fits(self, model: Model) -> bool:
-        """Whether vectors of a model can be compared with those of the index.
-
-        Of a model that was taught another language the pictures are where they were, and so is what finds them.
-        """
-        facts = self.manifest.model
-        if model.fingerprint == facts.fingerprint:
-            return True
-        return self.manifest.kind == "pictures" and bool(facts.pictures) and model.picture_fingerprint == facts.pictures
 
     def language_of(self, text: str, language: str | None = None) -> str:
         """The language of a query, as the model reads it."""

@@ -32,6 +32,7 @@ def index_pictures(
     model: str | None = None,
     text_model: str | None = None,
     *,
+    prompt: str | None = None,
     store: str = "faiss",
     kind: str = "auto",
     update: bool = False,
@@ -43,7 +44,7 @@ def index_pictures(
     Args:
         root: the folder; links in it are not followed.
         out: the folder of the index; a build that was cut short there goes on.
-        model, text_model: see `model.loading.load`.
+        model, text_model, prompt: see `model.loading.load`.
         store: "faiss", or "milvus:URI".
         kind: auto, exact, ivf or hnsw.
         update: add, change and remove what has changed in the folder since.
@@ -63,7 +64,7 @@ def index_pictures(
         lost = " (is its disk there? The index was left as it is)" if old is not None else ""
         others = f", only {named_counts(found.others)}" if found.others and not lost else ""
         raise UserError(f"{root}: no pictures in it{others}{lost}")
-    opened, facts = _model(out, old, model, text_model, device)
+    opened, facts = _model(out, old, model, text_model, prompt, device)
     place = _store(out, old, store, kind, opened)
     with building(out, "pictures", opened, facts) as build:
         build.links, build.skipped, build.others = found.links, dict(found.skipped), dict(found.others.most_common())
@@ -115,6 +116,7 @@ def index_captions(
     model: str | None = None,
     text_model: str | None = None,
     *,
+    prompt: str | None = None,
     store: str = "faiss",
     kind: str = "auto",
     update: bool = False,
@@ -122,7 +124,7 @@ def index_captions(
 ) -> Built:
     """Captions, (text, language) each, searchable by picture or by text; the same one twice is one."""
     old = _existing(out, update, kind)
-    opened, facts = _model(out, old, model, text_model, device)
+    opened, facts = _model(out, old, model, text_model, prompt, device)
     place = _store(out, old, store, kind, opened)
     with building(out, "captions", opened, facts) as build:
         todo = {}
@@ -164,19 +166,26 @@ def _existing(out: Path, update: bool, kind: str) -> manifests.Manifest | None:
 
 
 def _model(
-    out: Path, old: manifests.Manifest | None, model: str | None, text_model: str | None, device: str
+    out: Path,
+    old: manifests.Manifest | None,
+    model: str | None,
+    text_model: str | None,
+    prompt: str | None,
+    device: str,
 ) -> tuple[Model, ModelFacts]:
     """The model asked for; that of the index where none is."""
     if model is None and old is None:
         raise UserError("which model? Give --model RUN, or the folder or name of a pretrained one")
     if model is None and old is not None:
-        return searchable(load(*manifests.model_names(out, old), device=device)), old.model
-    opened = searchable(load(str(model), text_model, device))
-    names = [
+        names = manifests.model_names(out, old)
+        opened = searchable(load(*names, device=device, prompt=prompt or old.model.prompt))
+        return opened, old.model if prompt is None else manifests.facts_of_model(opened, *names, prompt)
+    opened = searchable(load(str(model), text_model, device, prompt))
+    places = [
         name if name is None or not Path(name).expanduser().exists() else place(out, name)
         for name in (model, text_model)
     ]
-    return opened, manifests.facts_of_model(opened, str(names[0]), names[1])
+    return opened, manifests.facts_of_model(opened, str(places[0]), places[1], prompt)
 
 
 def place(out: Path, name: str) -> str:

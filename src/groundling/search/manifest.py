@@ -26,6 +26,7 @@ class ModelFacts(Settings):
     kind: Literal["run", "pretrained"]
     name: str
     text: str | None = Field(None, description="the separate text side, where there is one")
+    prompt: str | None = Field(None, description="what texts are put into before they are read")
     backbone: str
     fingerprint: str
     pictures: str = Field("", description="the fingerprint of its picture side; indexes had none before")
@@ -122,11 +123,24 @@ def model_names(folder: Path, manifest: Manifest) -> tuple[str, str | None]:
     return str(found[0]), found[1]
 
 
-def facts_of_model(model: Model, name: str, text: str | None) -> ModelFacts:
+def fits(manifest: Manifest, model: Model) -> bool:
+    """Whether vectors of a model can be compared with those of an index.
+
+    Of a model that was taught another language, or has another text side, the pictures are where they were, and so is
+    what finds them.
+    """
+    facts = manifest.model
+    if model.fingerprint == facts.fingerprint:
+        return True
+    return manifest.kind == "pictures" and bool(facts.pictures) and model.picture_fingerprint == facts.pictures
+
+
+def facts_of_model(model: Model, name: str, text: str | None, prompt: str | None = None) -> ModelFacts:
     return ModelFacts(
         kind=model.kind,
         name=name,
         text=text,
+        prompt=prompt,
         backbone=model.backbone,
         fingerprint=model.fingerprint,
         pictures=model.picture_fingerprint,

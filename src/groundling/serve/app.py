@@ -227,7 +227,7 @@ def _around(app: FastAPI, service: Service, access: Access, name: str, root: str
         return shapes.About(
             name=name,
             pictures=len(service.index),
-            languages=[shapes.language_of(code) for code in model.languages],
+            languages=[shapes.language_of(code) for code in sorted(service.model.languages)],
             captions=service.captions is not None,
             check=service.checker is not None,
             root=root,
