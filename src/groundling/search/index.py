@@ -140,8 +140,8 @@ class Index:
             if is_ours(Path(name).expanduser()):  # it has a text side of its own
                 text = prompt = None
         prompt, quick = self._prompt or prompt, None
-        if text is None and prompt is None and self._device in ("auto", "cpu"):  # an exported model starts sooner
-            quick = exported_beside(name, self.manifest.model.fingerprint)
+        if self._name is None and text is None and prompt is None and self._device in ("auto", "cpu"):
+            quick = exported_beside(name, self.manifest.model.fingerprint)  # it starts in a fraction of the time
         try:
             model = searchable(load(quick or name, text, self._device, prompt))
         except UserError as error:
