@@ -13,7 +13,7 @@ from torch.nn.functional import normalize
 
 from groundling.errors import UserError
 from groundling.model import load
-from groundling.search import Index, index_pictures
+from groundling.search import Index, index_captions, index_pictures
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("faiss")
@@ -135,6 +135,30 @@ def test_a_text_encoder_of_its_own_beside_clip(pooling: str, tmp_path: Path, pho
     np.testing.assert_allclose(texts, np.stack([twin(text) for text in TEXTS]), atol=1e-5)
     scores = index.store.vectors(np.arange(4)) @ twin(TEXTS[0])
     assert [one.path for one in index.search(TEXTS[0], k=4)] == [f"{row}.png" for row in np.argsort(-scores)]
+
+
+def test_an_index_stays_where_only_texts_are_read_otherwise(tmp_path: Path, photos: Path) -> None:
+    """With a prompt, or with another text encoder, the pictures are where they were."""
+    dual("CLIP", tmp_path / "clip", projection_dim=8)
+    twin = sentence_encoder(tmp_path / "text", "mean")
+    clip, out = str(tmp_path / "clip"), tmp_path / "index"
+    index_pictures(photos, out, clip, prompt="a picture {}")
+    plain = load(clip)
+    seen = plain.encode_pictures(sorted(photos.iterdir()))
+    prompted = Index.open(out)  # keeps the prompt that it was built with
+    expected = seen @ plain.encode_text("a picture red")[0]
+    assert [one.score for one in prompted.search("red", k=4)] == pytest.approx(sorted(expected, reverse=True), abs=1e-5)
+    other = Index.open(out, prompt="a green {}")
+    assert other.search("red", k=4) != prompted.search("red", k=4)
+    expected = seen @ twin("a picture red")
+    taught = Index.open(out, text_model=str(tmp_path / "text"))
+    assert [one.score for one in taught.search("red", k=4)] == pytest.approx(sorted(expected, reverse=True), abs=1e-5)
+    built = index_pictures(None, out, clip, str(tmp_path / "text"), update=True)
+    assert (built.encoded, built.kept) == (0, 4)
+    assert Index.open(out).manifest.model.text is not None
+    index_captions([("red", "en")], tmp_path / "captions", clip)
+    with pytest.raises(UserError, match="not the model that"):  # there the texts are what is kept
+        Index.open(tmp_path / "captions", prompt="a {}").search("red")
 
 
 def test_models_that_do_not_fit_are_refused_in_one_sentence(tmp_path: Path) -> None:

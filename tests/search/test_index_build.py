@@ -297,3 +297,16 @@ def test_captions_are_found_for_a_picture(toy: Toy, tmp_path: Path) -> None:
     assert (found.text, found.language) == ("blue", "en")
     built = index_captions([*captions[:1], ("grün", "de")], tmp_path / "index", update=True)
     assert (built.count, built.added, built.removed, built.encoded) == (2, 1, 2, 1)
+
+
+def test_an_export_of_the_old_model_is_not_taken_for_one_that_was_named(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paint_many(tmp_path / "photos", 2)
+    index_pictures(tmp_path / "photos", tmp_path / "index", "toy")
+    asked: list[str] = []
+    monkeypatch.setattr("groundling.search.index.exported_beside", lambda *_: "toy.onnx")
+    monkeypatch.setattr("groundling.search.index.load", lambda name, *_: asked.append(name) or toy)
+    for model in (None, "toy+nl"):
+        Index.open(tmp_path / "index", model).search("red")
+    assert asked == ["toy.onnx", "toy+nl"]

@@ -1,7 +1,7 @@
 """groundling index"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -57,7 +57,7 @@ def index(
     from groundling.errors import UserError
     from groundling.search import index_captions, index_pictures
 
-    options = {"prompt": prompt, "store": store, "kind": kind, "update": update, "device": device}
+    options: dict[str, Any] = {"prompt": prompt, "store": store, "kind": kind, "update": update, "device": device}
     if captions is None:
         if language is not None:
             raise UserError("--language goes with --captions")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from groundling.cli.output import AsJson, Device, Prompt, print_json, print_words, warn
+from groundling.cli.output import AsJson, Device, Prompt, TextModel, print_json, print_words, warn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,6 +56,7 @@ def search(
             "as one that was taught a language since."
         ),
     ] = None,
+    text_model: TextModel = None,
     prompt: Prompt = None,
     store: Annotated[
         str | None, typer.Option(help="milvus:URI where the index is in that server; $MILVUS_URI names it, too.")
@@ -90,7 +91,7 @@ def search(
         raise UserError("--language goes with words, not with --like")
     if files and as_json:
         raise UserError("--files prints paths and --json everything that is known; choose one")
-    opened = Index.open(index, model, device, store, prompt)
+    opened = Index.open(index, model, device, store, text_model, prompt)
     if opened.manifest.kind == "captions" and (folder or since or until or show or files):
         raise UserError(f"{index}: an index of captions has no folders, dates or pictures to show")
     words = [*([] if query is None else [query]), *(plus or ())]

@@ -75,11 +75,12 @@ class Index:
         store: Store,
         model: str | None,
         device: str,
+        text_model: str | None = None,
         prompt: str | None = None,
     ):
         self.folder, self.manifest, self.entries, self.store = folder, manifest, entries, store
         self.root = None if manifest.root is None else (folder / manifest.root).resolve()
-        self._name, self._device, self._prompt = model, device, prompt
+        self._name, self._device, self._text, self._prompt = model, device, text_model, prompt
 
     @staticmethod
     def open(
@@ -87,13 +88,15 @@ class Index:
         model: str | None = None,
         device: str = "auto",
         store: str | None = None,
+        text_model: str | None = None,
         prompt: str | None = None,
     ) -> "Index":
         """The index in a folder, whole or not at all.
 
         `model` is where its model is now, if that has moved, or another whose picture side is the same, such as one
         that was taught a language since; `store`, as "milvus:URI", says that a server which the index names may be
-        connected to; `prompt` is what a query is put into before a pretrained model reads it.
+        connected to; `text_model` is another text encoder for a pretrained model, and `prompt` what a query is put
+        into before it reads it.
         """
         allow_store(store)
         folder = Path(folder)
@@ -106,7 +109,7 @@ class Index:
                         f"{folder}: the table has {len(entries)} entries, not {manifest.count}; build it again"
                     )
                 found = open_store(folder, manifest, entries)
-                return Index(folder, manifest, entries, found, model, device, prompt)
+                return Index(folder, manifest, entries, found, model, device, text_model, prompt)
             except UserError:
                 if manifests.read(folder) == manifest:
                     raise
@@ -139,7 +142,7 @@ class Index:
             name = self._name
             if is_ours(Path(name).expanduser()):  # it has a text side of its own
                 text = prompt = None
-        prompt, quick = self._prompt or prompt, None
+        text, prompt, quick = self._text or text, self._prompt or prompt, None
         if self._name is None and text is None and prompt is None and self._device in ("auto", "cpu"):
             quick = exported_beside(name, self.manifest.model.fingerprint)  # it starts in a fraction of the time
         try:
