@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 
-from groundling import systems
+from groundling import hub, systems
 from groundling.encoders.tokenisers.characters import SPECIAL as SPECIAL_CHARACTERS
 from groundling.encoders.tokenisers.characters import CharacterTokeniser
 from groundling.encoders.tokenisers.words import WordTokeniser
+from groundling.errors import UserError
 from groundling.evaluation.parameters import WORD_DIMENSIONS, count, totals
 from groundling.recipes import PUBLISHED
 from groundling.settings import Settings, TextSettings, check, read_yaml
@@ -93,9 +94,9 @@ def idle_biases(settings: dict[str, Any]) -> int:
 def bert_parameters() -> int | None:
     """Of the English base BERT, from its published sizes; None without transformers."""
     try:
-        from transformers import BertConfig, BertModel
-    except ImportError:
+        library = hub.transformers("BERT")
+    except UserError:
         return None
     with torch.device("meta"):  # shapes only, no numbers
-        encoder = BertModel(BertConfig(), add_pooling_layer=False)
+        encoder = library.BertModel(library.BertConfig(), add_pooling_layer=False)
     return sum(parameter.numel() for parameter in encoder.parameters())
