@@ -159,7 +159,10 @@ class TrainingSettings(Settings):
         False, description="and again after every further `decay_after` epochs, as released code of VSE++ does"
     )
     decay_to: float = Field(
-        1.0, gt=0, le=1, description="cosine decay to this share of the learning rate at the last step"
+        1.0, gt=0, le=1, description="decay to this share of the learning rate at the last step, along `decay`"
+    )
+    decay: Literal["cosine", "linear"] = Field(
+        "cosine", description="linear: a straight line down from the end of the warm-up, as transformers' own schedule"
     )
     warm_up: float = Field(0.0, ge=0, lt=1, description="share of the steps over which the learning rate rises from 0")
     optimiser: Literal["adam", "adamw"] = Field("adam", description="adamw: weight decay apart from the gradient")

@@ -286,3 +286,19 @@ def test_rows_and_claims_that_a_table_has_beside_the_other_ones() -> None:
     write("third.yaml", like="first.yaml", more_rows={"name": "d"})
     with pytest.raises(UserError, match=r"third\.yaml: more_rows: a list is needed"):
         recipes.read_table("third.yaml")
+
+
+def test_table_4_1_of_the_thesis_has_its_rows_as_published() -> None:
+    table = check(TableSettings, recipes.read_table("snli-ve/table"), "snli-ve/table")
+    entries = {(entry.row, entry.group): entry.recipe for entry in table_entries(table)}
+    assert [group for row, group in entries if row == "CLSEAVE"] == [(code,) for code in ("de", "nl", "ja", "zh", "ko")]
+    student, words, judge = (entries[key] for key in (("CLSEAVE", ("de",)), ("CLTEAVE", ("de",)), ("CLIP-VE", ("en",))))
+    for recipe in (student, words):
+        training = recipe.training
+        assert (training.batch_size, training.learning_rate, training.optimiser) == (128, 4e-5, "adamw")
+        assert (training.weight_decay, training.clip, training.decay) == (0, None, "linear")
+        assert recipe.system["distance"] == "mse"
+    assert (words.system["sentence"], words.system["rectified"]) == (0, True)
+    assert judge.system["encoder"] == student.start.system["encoder"] == "openai/clip-vit-base-patch16"
+    for one in (judge.training, student.start.training):
+        assert (one.batch_size, one.learning_rate, one.optimiser, one.patience) == (64, 1e-6, "adam", 1)

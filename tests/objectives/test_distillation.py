@@ -2,13 +2,15 @@ import pytest
 import torch
 from torch.nn.functional import normalize
 
-from groundling.objectives.distillation import spread, squared_distance, unexplained
+from groundling.objectives.distillation import spread, squared_distance, squared_error, unexplained
 
 
 def test_a_case_by_hand() -> None:
     student = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]])
     teacher = torch.tensor([[1.0, 0.0], [1.0, 0.0], [-0.6, -0.8]])
     assert squared_distance(student, teacher).item() == pytest.approx((0 + 2 + 4) / 3)
+    assert squared_error(student, teacher).item() == pytest.approx((0 + 2 + 4) / 6)
+    assert squared_error(2 * teacher, teacher).item() == pytest.approx(3 / 6)  # lengths count
     mean = (1.4 / 3, -0.8 / 3)
     each = [(1 - mean[0]) ** 2 + mean[1] ** 2] * 2 + [(-0.6 - mean[0]) ** 2 + (-0.8 - mean[1]) ** 2]
     assert spread(teacher).item() == pytest.approx(sum(each) / 3)

@@ -1,5 +1,6 @@
 """A student learns to say in German what its teacher says in English; the teacher never changes."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from groundling.batches.lessons import LessonData
 from groundling.batches.ragged import Ragged
 from groundling.corpus.pairs import SentencePairs
 from groundling.dataset import Dataset
+from groundling.encoders.text.base import spelled_out
 from groundling.encoders.text.taught import TaughtEncoder
 from groundling.errors import UserError
 from groundling.evaluation.entailment import evaluate_entailment
@@ -268,6 +270,25 @@ def test_agreement_is_the_share_of_the_teachers_spread(
     share = ((said - meant) ** 2).sum() / ((meant - meant.mean(axis=0)) ** 2).sum()
     assert found.score == pytest.approx(100 * (1 - share), abs=0.01)
     assert found.languages == {"de": found.score}
+
+
+def test_the_published_loss_is_the_squared_error_before_unit_length(
+    teachers: dict[str, Path], world: Dataset, tmp_path: Path
+) -> None:
+    recipe = student_recipe(teachers["vse"], "encoder", steps=100)
+    recipe = recipe.model_copy(update={"system": {**recipe.system, "distance": "mse"}})
+    run = train(recipe, world, tmp_path / "run", device="cpu", start=teachers["vse"])
+    lines = [json.loads(line) for line in run.metrics_file.read_text().splitlines()]
+    told = [line for line in lines if "squared_error" in line]
+    assert told[-1]["squared_error"] < told[0]["squared_error"]
+    model, dev = Model.load(run.folder, "cpu"), world.corpus.split("dev")
+    text = model.encoders.text
+    german = [dev.texts[row] for row in np.flatnonzero(dev.languages == "de")[:5]]
+    entries, lengths = spelled_out(text.learner().tokenise(german, ["de"] * 5))
+    with torch.no_grad():
+        raw, unit = text.learner().unscaled(entries, lengths), text.learner()(entries, lengths)
+    assert not torch.allclose(raw, unit, atol=1e-3)
+    torch.testing.assert_close(torch.nn.functional.normalize(raw, dim=-1), unit)
 
 
 def test_known_captions_may_be_outside_of_the_languages_that_are_trained(

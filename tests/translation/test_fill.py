@@ -1,6 +1,7 @@
 """Machine-translated captions: how many, from which captions, in which splits, and how they are marked."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundling.corpus import Corpus
+from groundling.corpus.entailment import Entailments
 from groundling.errors import UserError
 from groundling.translation import by_name
-from groundling.translation.fill import fill
+from groundling.translation.fill import fill, fill_statements
 from groundling.translation.parallel import ParallelCaptions, translation_rows
 from groundling.translation.translation_table import Table, write
 
@@ -128,6 +130,37 @@ def test_every_training_picture_gets_enough_or_all_there_is(drawn: list[tuple[in
             assert len(after) == wanted
             new = [text for text, _ in after[len(before) :]]
             assert len(set(new)) == len(new)
+
+
+def test_statements_are_translated_with_their_labels() -> None:
+    statements = Entailments(
+        owners=np.array([0, 0, 0, 1]),
+        languages=np.array(["en", "de", "en", "de"]),
+        texts=["a dog", "ein Hund", "a cat?", "eine Kuh"],
+        labels=np.array(["entailment", "entailment", "contradiction", "neutral"]),
+        ids=np.array(["s1", "s1", "s2", "s3"]),
+    )
+    corpus = replace(corpus_of([], ["train", "test"]), statements=statements)
+    source = Loud()
+    filled = fill_statements(corpus, source, ["de", "nl"])
+    assert source.asked == [
+        ("a cat?", "en", "de"),
+        ("a dog", "en", "nl"),
+        ("a cat?", "en", "nl"),
+        ("eine Kuh", "de", "nl"),
+    ]
+    assert (filled.made, filled.short) == ({"de": 0, "nl": 2}, {"de": 1, "nl": 1})
+    found = filled.corpus.statements
+    assert found.texts[4:] == ["nl A DOG", "nl EINE KUH"]
+    assert found.ids[4:].tolist() == ["s1", "s3"]
+    assert found.labels[4:].tolist() == ["entailment", "neutral"]
+    assert found.owners[4:].tolist() == [0, 1]
+    assert filled.corpus.name == "tiny-translated"
+    assert filled.lines == [("en", "nl", "a dog", "nl A DOG"), ("de", "nl", "eine Kuh", "nl EINE KUH")]
+    with pytest.raises(UserError, match='no statements in "fr"'):
+        fill_statements(corpus, source, ["nl"], ["fr"])
+    with pytest.raises(UserError, match="has no statements to translate"):
+        fill_statements(corpus_of([], ["train"]), source, ["nl"])
 
 
 def test_which_captions_are_translations_of_each_other() -> None:

@@ -167,6 +167,9 @@ def translate(
         bool,
         typer.Option("--test-too", help="Also translate for dev and test where people's captions are (--by-origin)."),
     ] = False,
+    statements: Annotated[
+        bool, typer.Option("--statements", help="Translate statements with labels, all of them, instead of captions.")
+    ] = False,
     device: Device = "auto",
     data: Data = None,
     as_json: AsJson = False,
@@ -184,16 +187,20 @@ def translate(
     known = None if languages is None else [_language(code) for code in languages.split(",")]
     corpus = catalogue.load(source_corpus, data=data)
     translator = by_name(source, data, str(pick_device(device)))
-    filled = fill.fill(corpus, translator, codes, at_least, known, test_too)
+    if statements:
+        filled = fill.fill_statements(corpus, translator, codes, known)
+    else:
+        filled = fill.fill(corpus, translator, codes, at_least, known, test_too)
     storage.save(filled.corpus, out)
     translation_table.write(out / "translations.tsv", filled.lines)
     if as_json:
         return print_json({"folder": str(out), "source": translator.name, "made": filled.made, "short": filled.short})
     _print_counts(filled.corpus.counts(), filled.corpus.name)
     for code in codes:
-        short = f"; {filled.short[code]:,} pictures have fewer than {at_least}" if filled.short[code] else ""
-        made = filled.made[code]
-        print(f"{code}: {made:,} {'caption' if made == 1 else 'captions'} translated{short}")
+        missing, what = filled.short[code], "statement" if statements else "caption"
+        left = "without a translation" if statements else f"pictures have fewer than {at_least}"
+        told = f"{filled.made[code]:,} {what}{'' if filled.made[code] == 1 else 's'} translated"
+        print(f"{code}: {told}{f'; {missing:,} {left}' if missing else ''}")
     print(f"Written to {out}, and what was translated into what to {out / 'translations.tsv'}")
 
 

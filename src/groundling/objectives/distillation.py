@@ -1,9 +1,10 @@
 """A student says what its teacher says, in another language.
 
 CLSEAVE (Xu 2024, "CLSEAVE: A method for cross-lingual transfer learning in visual entailment", section 3.3) takes the
-mean squared error to the teacher's sentence vector before that is brought to unit length. Here both vectors have unit
-length: everything that reads them, cosine or entailment head, looks at their direction alone, so that a student that
-learned lengths too would spend itself on what is thrown away.
+mean squared error to the teacher's sentence vector before that is brought to unit length (`squared_error`, with the
+setting `distance: mse`). Here both vectors have unit length unless told: everything that reads them, cosine or
+entailment head, looks at their direction alone, so that a student that learned lengths too would spend itself on what
+is thrown away.
 
 >>> import torch
 >>> teacher = torch.eye(2)
@@ -23,6 +24,11 @@ def squared_distance(student: Tensor, teacher: Tensor) -> Tensor:
     mean squared error of the paper is this divided by their number. No gradient reaches the teacher.
     """
     return (student - teacher.detach()).square().sum(dim=-1).mean()
+
+
+def squared_error(student: Tensor, teacher: Tensor) -> Tensor:
+    """The mean squared error over sentences and dimensions, of vectors of any length: the loss as published."""
+    return (student - teacher.detach()).square().mean()
 
 
 def spread(teacher: Tensor) -> Tensor:

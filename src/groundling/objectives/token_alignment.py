@@ -68,6 +68,11 @@ def unexplained_tokens(student: Tensor, teacher: Tensor, pairs: Tensor) -> Tenso
     return token_distance(student, teacher, pairs) / token_spread(teacher, pairs)
 
 
+def token_error(student: Tensor, teacher: Tensor, pairs: Tensor) -> Tensor:
+    """The mean squared error over pairs of words and dimensions: the loss as published."""
+    return token_distance(student, teacher, pairs) / teacher.shape[-1]
+
+
 def _mean(teacher: Tensor, weights: Tensor) -> Tensor:
     """[d] of the teacher's words, each as often as it is in a pair."""
     return (teacher * weights.sum(dim=1)[:, :, None]).sum(dim=(0, 1)) / weights.sum().clamp(min=LEAST)

@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 from groundling import settings as all_settings
 from groundling.batches import Sampler, TrainingData
 from groundling.batches.stage import Loss, Stage
+from groundling.corpus.pairs import SentencePairs
+from groundling.corpus.pairs.kept_vectors import KeptVectors
 from groundling.dataset import Dataset
 from groundling.encoders import picture as pictures
 from groundling.encoders import tokenisers
@@ -61,6 +63,15 @@ class System(ABC):
     def validation(self) -> Validation:
         """How its trainings are validated."""
         return self.task
+
+    @property
+    def aligns_unscaled(self) -> bool:
+        """Whether a student learns vectors as they are before they are brought to unit length."""
+        return False
+
+    def targets(self, start: Start, pairs: SentencePairs) -> KeptVectors:
+        """What a student learns to say: what the teacher says of known sentences."""
+        return start.vectors(pairs)
 
     @property
     def needs_start(self) -> bool:

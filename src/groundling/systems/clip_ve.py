@@ -56,7 +56,7 @@ class ClipVESettings(Settings):
     character_dimensions: PositiveInt = Field(24, description="of a letter's vector (text: characters)")
     layers: list[PositiveInt] = Field([384, 384], description="layers from letters to a word (text: characters)")
     encoder: str = Field(
-        "openai/clip-vit-base-patch32",
+        "openai/clip-vit-base-patch16",
         description="text: pretrained: its name on the hub, or a folder that holds it (safetensors only)",
     )
     train_text: bool = Field(True, description="train the text encoder; false: the head alone learns from sentences")

@@ -3,7 +3,8 @@
 Ziyi Xu 2024, "CLSEAVE: A method for cross-lingual transfer learning in visual entailment" (master's thesis, Leiden
 University), section 3.3:
 
-    loss = ‖student(sentence in the new language) − teacher(the same in a known one)‖²  (as a share: see the objective)
+    loss = ‖student(sentence in the new language) − teacher(the same in a known one)‖²  (as a share: see the objective;
+                                                                                         `distance: mse` as published)
 
 The teacher is any trained run, for retrieval or for entailment, and never changes; pictures are not looked at. Old
 languages are read by the teacher as before, new ones by the student, whose vectors lie in the same space, so that all
@@ -30,7 +31,8 @@ from groundling.batches.lessons import LessonData, LessonSampler
 from groundling.batches.ragged import Ragged
 from groundling.batches.stage import Loss
 from groundling.corpus import Corpus, sentence_pairs
-from groundling.corpus.pairs import PairStore
+from groundling.corpus.pairs import PairStore, SentencePairs
+from groundling.corpus.pairs.kept_vectors import KeptVectors
 from groundling.dataset import Dataset
 from groundling.encoders import text as captions
 from groundling.encoders.pair import Encoders
@@ -38,7 +40,7 @@ from groundling.encoders.settings import EncoderSettings, Named, Specials
 from groundling.encoders.text import TextChoice, TextEncoder
 from groundling.encoders.text.taught import TaughtEncoder
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
-from groundling.objectives.distillation import unexplained
+from groundling.objectives.distillation import squared_error, unexplained
 from groundling.settings import Settings as AnySettings
 from groundling.settings import notice
 from groundling.systems.base import System, register
@@ -61,6 +63,11 @@ class ClseaveSettings(PairSettings):
         "teacher's; characters: words from their letters (LIWE); use: a map from the Universal Sentence Encoder (extra "
         "`use`); hub:NAME or hub:FOLDER: a transformers encoder, mBERT as published; any other text encoder: its name, "
         "or {name: …, and its own settings}",
+    )
+    distance: Literal["share", "mse"] = Field(
+        "share",
+        description="share: of the teacher's spread, between unit vectors; mse: the mean squared error of vectors as "
+        "they are before they have unit length, as published",
     )
     dropout: float = Field(0.1, ge=0, lt=1, description="of the student's word vectors (not: hub)")
     word_dimensions: PositiveInt = Field(300, description="of new words, where the teacher has no reader to fit")
@@ -211,14 +218,29 @@ class Clseave(System):
         """New sentences as the student reads them; the teacher has read the known ones."""
         pairs = pairs_of(context).split("train")
         tokens = Ragged.cut(cast(TaughtTokeniser, tokeniser).student, pairs.new, pairs.languages, pairs.folder)
-        return LessonData.of(pairs, tokens, _teacher(context).vectors(pairs), context.device)
+        return LessonData.of(pairs, tokens, self.targets(_teacher(context), pairs), context.device)
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         training = context.recipe.training
         return LessonSampler(cast(LessonData, data), training.batch_size, training.seed, training.length_pool)
 
     def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
-        return sentence_loss
+        return sentence_loss if self.settings.distance == "share" else published_loss
+
+    @property
+    def aligns_unscaled(self) -> bool:
+        return self.settings.distance == "mse"
+
+    def targets(self, start: Start, pairs: SentencePairs) -> KeptVectors:
+        return start.unscaled_vectors(pairs) if self.aligns_unscaled else super().targets(start, pairs)
+
+
+def published_loss(encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
+    """The mean squared error of sentences before they are brought to unit length."""
+    here = cast(LessonData, data).here(batch.rows, batch.longest)
+    said = encoders.text.learner().unscaled(here.ids, here.lengths)
+    with torch.autocast(said.device.type, enabled=False):
+        return squared_error(said.float(), here.targets)
 
 
 def sentence_loss(encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:

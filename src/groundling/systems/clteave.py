@@ -42,8 +42,8 @@ from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError
 from groundling.objectives.contextual_word_pairs import ContextualPairs
 from groundling.objectives.counted_word_pairs import CountedPairs
-from groundling.objectives.distillation import unexplained
-from groundling.objectives.token_alignment import unexplained_tokens
+from groundling.objectives.distillation import squared_error, unexplained
+from groundling.objectives.token_alignment import token_error, unexplained_tokens
 from groundling.systems.base import System, register
 from groundling.systems.clseave import Clseave, ClseaveSettings
 from groundling.systems.plan import Context, Plan
@@ -96,6 +96,11 @@ class Clteave(Clseave):
     paper = "Xu 2024 (CLTEAVE: cross-lingual token embedding alignment for visual entailment)"
     Settings: ClassVar = ClteaveSettings
     settings: ClteaveSettings
+
+    @property
+    def aligns_unscaled(self) -> bool:
+        """Words are states, which nothing brings to unit length; sentences are compared by their direction alone."""
+        return False
 
     # --- what it is made of
 
@@ -153,7 +158,7 @@ class Clteave(Clseave):
         links = Links(data, pairs, find)
         if not links.mean:
             raise UserError("system.threshold: no words of any pair of sentences are aligned; lower it")
-        loss = WordLoss(links, own.sentence, own.autoencoder_steps)
+        loss = WordLoss(links, own.sentence, own.autoencoder_steps, own.distance == "mse")
         return replace(plan, stage=replace(plan.stage, loss=loss))
 
 
@@ -165,11 +170,13 @@ class WordLoss:
         links: which words of two sentences translate each other.
         sentence: the weight of the state that the sentence is read from.
         autoencoder_steps: first steps in which only the autoencoder learns.
+        published: the mean squared error, not as a share of the teacher's spread.
     """
 
     links: Links
     sentence: float
     autoencoder_steps: int
+    published: bool = False
 
     def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         text, (captions, partners) = cast(TaughtEncoder, encoders.text), batch.rows
@@ -179,9 +186,10 @@ class WordLoss:
         taught, said = text.taught_states(entries, lengths)
         pairs = self.links.matrix(captions, partners, batch.longest)
         with torch.autocast(taught.device.type, enabled=False):
-            loss = unexplained_tokens(taught.float(), known.float(), pairs)
+            words, sentences = (token_error, squared_error) if self.published else (unexplained_tokens, unexplained)
+            loss = words(taught.float(), known.float(), pairs)
             if self.sentence:
-                loss = loss + self.sentence * unexplained(said.float(), meant.float())
+                loss = loss + self.sentence * sentences(said.float(), meant.float())
         if not self.autoencoder_steps:
             return loss
         given_back = text.student.reconstruction(text.for_student(entries), lengths)

@@ -1,10 +1,12 @@
 """What a system is given when a training begins (`Context`), and what it answers (`Plan`)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -15,6 +17,7 @@ from groundling.corpus.pairs import SentencePairs
 from groundling.corpus.pairs.kept_vectors import Ask, KeptVectors
 from groundling.dataset import Dataset
 from groundling.encoders.pair import Encoders
+from groundling.encoders.text.base import spelled_out
 from groundling.files import cache_folder
 from groundling.objectives.mixed_languages import TeacherVectors
 from groundling.settings import Recipe
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 #: How a training is validated: rsum of pictures and captions, how well statements are judged, or how well a student
 #: agrees with its teacher.
 Validation = Literal["retrieval", "entailment", "agreement"]
+
+AT_ONCE = 512  # sentences that a teacher reads
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,22 @@ class Start:
     def vectors(self, pairs: SentencePairs) -> KeptVectors:
         """What it says of known sentences, asked for once and kept."""
         return KeptVectors(pairs, self.ask, cache_folder() / "teacher-vectors" / self.fingerprint[:32])
+
+    def unscaled_vectors(self, pairs: SentencePairs) -> KeptVectors:
+        """The same before they are brought to unit length."""
+        text = self.encoders.text
+
+        def ask(texts: Sequence[str], languages: Sequence[str]) -> npt.NDArray[np.float32]:
+            where, parts = next(text.parameters()).device, []
+            for start in range(0, len(texts), AT_ONCE):
+                some = slice(start, start + AT_ONCE)
+                entries, lengths = spelled_out(text.tokenise(texts[some], languages[some]))
+                with torch.inference_mode():
+                    vectors = text.eval().unscaled(entries.to(where), lengths.to(where))
+                parts.append(vectors.float().cpu().numpy())
+            return np.concatenate(parts)
+
+        return KeptVectors(pairs, ask, cache_folder() / "teacher-vectors" / f"{self.fingerprint[:32]}-unscaled")
 
 
 @dataclass(frozen=True)

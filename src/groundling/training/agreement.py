@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from groundling.batches.lessons import LessonData
 from groundling.devices import autocast
@@ -25,11 +26,16 @@ class Agreement:
     Attributes:
         data: held-out sentences.
         score: "all" for the mean over the new languages, or the code of the one that counts.
+        unscaled: squared and absolute errors are those of vectors before they are brought to unit length.
+
+    The mean over sentences of both errors, each summed over dimensions, is told beside: Figure 4.1 and Tables A.2 and
+    A.3 of the thesis.
     """
 
     data: LessonData
     precision: str
     score: str
+    unscaled: bool = False
     targets: Tensor = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -47,16 +53,24 @@ class Agreement:
         with autocast(data.features.device, self.precision):
             said = self._said(encoders).float()
         encoders.train(was_training)
+        targets, wrong = self.targets, said - self.targets
+        errors = {
+            "squared_error": float(wrong.square().sum(dim=-1).mean()),
+            "absolute_error": float(wrong.abs().sum(dim=-1).mean()),
+        }
+        if self.unscaled:
+            said, targets = normalize(said, dim=-1), normalize(targets, dim=-1)
         found = {}
         for number in np.unique(data.languages).tolist():
             rows = torch.from_numpy(np.flatnonzero(data.languages == number)).to(said.device)
-            found[data.codes[number]] = 100 * (1 - float(unexplained(said[rows], self.targets[rows])))
+            found[data.codes[number]] = 100 * (1 - float(unexplained(said[rows], targets[rows])))
         score = sum(found.values()) / len(found) if self.score == "all" else found[self.score]
-        return Validated(score, found, {"agreement": sum(found.values()) / len(found)})
+        return Validated(score, found, {"agreement": sum(found.values()) / len(found), **errors})
 
     def _said(self, encoders: Encoders) -> Tensor:
         """[sentences, dimensions] as the student has them; those of one length are read together."""
-        data, student = self.data, encoders.text.learner()
+        data, learner = self.data, encoders.text.learner()
+        student = learner.unscaled if self.unscaled else learner
         order, parts = np.argsort(data.lengths, kind="stable"), []
         for start in range(0, len(order), AT_ONCE):
             rows = order[start : start + AT_ONCE]

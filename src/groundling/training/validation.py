@@ -47,7 +47,8 @@ def _agreement(plan: Plan, context: Context, precision: str) -> Validate:
     check_score(score, source.new)
     pairs, tokeniser = source.split("dev"), plan.encoders.text.learner().tokeniser
     tokens = Ragged.cut(tokeniser, pairs.new, pairs.languages, None)
-    return Agreement(LessonData.of(pairs, tokens, start.vectors(pairs), context.device), precision, score)
+    held_out = LessonData.of(pairs, tokens, plan.system.targets(start, pairs), context.device)
+    return Agreement(held_out, precision, score, plan.system.aligns_unscaled)
 
 
 def _entailment(plan: Plan, context: Context, precision: str) -> Validate:

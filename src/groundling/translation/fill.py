@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from groundling.corpus.corpus import Corpus
+from groundling.corpus.entailment import Entailments
 from groundling.errors import UserError, did_you_mean
 from groundling.translation.source import TranslationSource
 from groundling.translation.translation_table import Line, plain
@@ -95,6 +96,65 @@ def fill(
         texts=texts,
         origins=np.array(origins, dtype=np.str_),
         info={**corpus.info, "translated": {"source": source.name, "captions": made}},
+    )
+    return Filled(filled, made, short, list(lines))
+
+
+def fill_statements(
+    corpus: Corpus, source: TranslationSource, to: Sequence[str], languages: Sequence[str] | None = None
+) -> Filled:
+    """Translations of all statements that a language of `to` does not have yet, with the labels of their originals.
+
+    Args:
+        languages: translate from these, the first preferred; when left out, from English, then from the others.
+    """
+    if corpus.statements is None:
+        raise UserError(f"corpus {corpus.name} has no statements to translate; leave --statements out for its captions")
+    given = corpus.statements
+    present = given.all_languages()
+    for code in languages or []:
+        if code not in present:
+            raise UserError(f'corpus {corpus.name} has no statements in "{code}"{did_you_mean(code, present)}')
+    order = list(languages or sorted(present, key=lambda code: (code != PIVOT, present.index(code))))
+    rows: dict[str, dict[str, int]] = {}  # statement → its row in each language
+    for row, (name, code) in enumerate(zip(given.ids.tolist(), given.languages.tolist(), strict=True)):
+        rows.setdefault(name, {})[code] = row
+    made: dict[str, int] = {}
+    short: dict[str, int] = {}
+    lines: dict[Line, None] = {}
+    new: list[tuple[int, str, str]] = []  # the original's row, language and text
+    for target in to:
+        asked: dict[str, list[int]] = {}
+        for said in rows.values():
+            code = next((code for code in order if code in said and code != target), None)
+            if target not in said and code is not None:
+                asked.setdefault(code, []).append(said[code])
+        answers: dict[int, str | None] = {}
+        for code, some in asked.items():
+            answers |= dict(zip(some, source.translate([given.texts[row] for row in some], code, target), strict=True))
+        found = {row: answer for row, answer in answers.items() if answer is not None}
+        for row, answer in found.items():
+            new.append((row, target, answer))
+            lines[str(given.languages[row]), target, given.texts[row], answer] = None
+        made[target], short[target] = len(found), len(answers) - len(found)
+    if not new and any(short.values()):
+        raise UserError(
+            f"{source.name}: translates none of the statements of corpus {corpus.name} to {', '.join(to)}; "
+            "see that languages and texts are the same in both"
+        )
+    again = [row for row, _, _ in new]
+    statements = Entailments(
+        np.concatenate([given.owners, given.owners[again]]),
+        np.array([*given.languages.tolist(), *(code for _, code, _ in new)], dtype=np.str_),
+        [*given.texts, *(text for _, _, text in new)],
+        np.concatenate([given.labels, given.labels[again]]),
+        np.concatenate([given.ids, given.ids[again]]),
+    )
+    filled = replace(
+        corpus,
+        name=corpus.name if not new else f"{corpus.name}-translated",
+        statements=statements,
+        info={**corpus.info, "translated": {"source": source.name, "statements": made}},
     )
     return Filled(filled, made, short, list(lines))
 

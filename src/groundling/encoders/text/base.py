@@ -156,6 +156,15 @@ class TextEncoder(nn.Module, ABC):
         """Of its states, seen from one."""
         return self._seen(self.states).shape[-1]
 
+    def unscaled(self, entries: Tensor, lengths: Tensor) -> Tensor:
+        """[captions, dimensions] sentences before they are brought to unit length, where there is such a step."""
+        reader = self.reader()
+        if reader is None:
+            raise UserError(
+                f"system.distance: {type(self).__name__} has no vectors but those of unit length; use share"
+            )
+        return reader.unscaled(self.pool(self.states(entries, lengths), lengths))
+
     def drop_finish(self) -> None:
         """Leave out what only makes a sentence of the states: another encoder does that."""
         return None

@@ -55,6 +55,9 @@ class MaxSentence(SentenceReader):
         padding = ~real(lengths, states.shape[1])[:, :, None]
         return states.masked_fill(padding, float("-inf")).amax(dim=1)
 
+    def unscaled(self, pooled: Tensor) -> Tensor:
+        return pooled
+
     def export_graph(self) -> nn.Module:
         return LargestGraph(self)
 

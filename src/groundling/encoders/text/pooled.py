@@ -89,6 +89,10 @@ class PooledEncoder(HubEncoder):
             return average(states, lengths)
         return last(states, lengths) if self.pooling == "last" else states[:, 0]
 
+    def unscaled(self, entries: Tensor, lengths: Tensor) -> Tensor:
+        vectors: Tensor = self.project(self.pool(self.states(entries, lengths), lengths))
+        return vectors
+
     def finish(self, pooled: Tensor) -> Tensor:
         return normalize(self.project(pooled).float(), dim=-1)
 

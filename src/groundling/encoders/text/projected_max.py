@@ -33,8 +33,12 @@ class ProjectedMaxSentence(MaxSentence):
         self.dropout = nn.Dropout(dropout)
         self.project = nn.Linear(2 * hidden, dimensions)
 
+    def unscaled(self, pooled: Tensor) -> Tensor:
+        vectors: Tensor = self.project(self.dropout(pooled))
+        return vectors
+
     def finish(self, pooled: Tensor) -> Tensor:
-        return normalize(self.project(self.dropout(pooled)).float(), dim=-1)
+        return normalize(self.unscaled(pooled).float(), dim=-1)
 
     def freeze_finish(self) -> None:
         self.project.requires_grad_(False)

@@ -24,6 +24,7 @@ from groundling.batches.packing import Packing
 from groundling.encoders.onnx_parts import LastState
 from groundling.encoders.padding import last
 from groundling.encoders.text.packing import read_packed
+from groundling.errors import UserError
 
 
 class SentenceReader(nn.Module, ABC):
@@ -39,6 +40,10 @@ class SentenceReader(nn.Module, ABC):
 
     @abstractmethod
     def pool(self, states: Tensor, lengths: Tensor) -> Tensor: ...
+
+    def unscaled(self, pooled: Tensor) -> Tensor:
+        """[captions, dimensions] the sentence before it is brought to unit length, where it has such a vector."""
+        raise UserError(f"system.distance: {type(self).__name__} has no vectors but those of unit length; use share")
 
     def finish(self, pooled: Tensor) -> Tensor:
         return normalize(pooled.float(), dim=-1)
@@ -85,6 +90,9 @@ class RecurrentSentence(SentenceReader):
     def pool(self, states: Tensor, lengths: Tensor) -> Tensor:
         return last(states, lengths)
 
+    def unscaled(self, pooled: Tensor) -> Tensor:
+        return pooled
+
     def export_graph(self) -> nn.Module:
         return LastStateGraph(self.recurrent)
 
@@ -106,6 +114,10 @@ class ProjectedSentence(SentenceReader):
 
     def pool(self, states: Tensor, lengths: Tensor) -> Tensor:
         return last(states, lengths)
+
+    def unscaled(self, pooled: Tensor) -> Tensor:
+        vectors: Tensor = self.project(pooled)
+        return vectors
 
     def finish(self, pooled: Tensor) -> Tensor:
         return normalize(self.project(pooled).float(), dim=-1)
