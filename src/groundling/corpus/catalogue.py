@@ -135,6 +135,11 @@ _OURS = {
         coco_three.read,
     ),
     "snli-ve": Entry("565,286 statements in en about 31,783 Flickr30k photos, with labels", "snli-ve", snli_ve.read),
+    "snli-ve-six": Entry(
+        "snli-ve with de nl ja zh ko, as `corpus translate --statements` writes it",
+        "snli-ve-six",
+        lambda data: storage.load(data / "snli-ve-six"),
+    ),
     "snli-ve-flickr8k": Entry(
         "those of them about photos of Flickr8k, by its names",
         "snli-ve/ and flickr8k",
