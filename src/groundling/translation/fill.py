@@ -126,9 +126,9 @@ def fill_statements(
     for target in to:
         asked: dict[str, list[int]] = {}
         for said in rows.values():
-            code = next((code for code in order if code in said and code != target), None)
-            if target not in said and code is not None:
-                asked.setdefault(code, []).append(said[code])
+            there = [code for code in order if code in said and code != target]
+            if target not in said and there:
+                asked.setdefault(there[0], []).append(said[there[0]])
         answers: dict[int, str | None] = {}
         for code, some in asked.items():
             answers |= dict(zip(some, source.translate([given.texts[row] for row in some], code, target), strict=True))
