@@ -16,7 +16,7 @@ from PIL import Image
 from groundling.decoding import opening
 from groundling.decoding.structure import PictureError, TooManyPixels
 from groundling.decoding.thumbnail import Thumbnail
-from groundling.decoding.workers import DecodeLimits, LargePicture, Workers
+from groundling.decoding.workers import LAST, DecodeLimits, LargePicture, Workers
 from groundling.vision.preprocessing import Preprocessing, Upright
 
 CUT = Preprocessing(32)
@@ -113,6 +113,41 @@ def test_the_system_holds_the_limits_and_no_secret_is_in_reach(
     memory, files, written, core = workers.array(bombs.photograph(), limits_of)
     assert (memory, files, written, core) == (DecodeLimits().memory, 16, 0, 0)
     assert b"TOKEN" not in workers.decode(bombs.photograph(), secrets).data
+
+
+def computes(data: bytes) -> np.ndarray:
+    """How nice the process is in the end, when it has computed for long, or has been made to make way."""
+    until, before = time.process_time() + 2, os.getpriority(os.PRIO_PROCESS, 0)
+    while time.process_time() < until and os.getpriority(os.PRIO_PROCESS, 0) == before:
+        pass
+    return tells(data)
+
+
+def tells(data: bytes) -> np.ndarray:
+    return np.array([os.getpriority(os.PRIO_PROCESS, 0)], dtype=np.float64)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+def test_a_picture_that_takes_long_makes_way_and_the_next_does_not(
+    forward: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers = Workers(DecodeLimits(brisk=0.05), count=1)
+    if not forward:  # who is not the superuser may not come forward again
+        real = os.setpriority
+        monkeypatch.setattr(
+            os, "setpriority", lambda kind, one, nice: real(kind, one, nice) if nice == LAST else denied()
+        )
+    before = workers.array(bombs.photograph(), tells)[0]
+    assert before < LAST
+    for _ in range(2):
+        assert workers.array(bombs.photograph(), computes)[0] == LAST
+        assert workers.array(bombs.photograph(), tells)[0] == before
+    assert len(workers._usual._running) == 1
+    workers.close()
+
+
+def denied() -> None:
+    raise PermissionError
 
 
 def test_closing_ends_what_is_being_decoded() -> None:

@@ -99,3 +99,15 @@ def test_an_update_of_a_damaged_index_says_so(out: Path) -> None:
     one(out, "vectors-").write_bytes(b"x")
     with pytest.raises(UserError, match="build the index again"):
         index_pictures(None, out, update=True)
+
+
+def test_what_arrow_says_of_a_table_is_one_sentence(out: Path) -> None:
+    path = one(out, "entries-")
+    whole = path.read_bytes()
+    for place in range(4, len(whole) - 8, len(whole) // 40):
+        path.write_bytes(whole[:place] + b"\xff\xff\xff\xff" + whole[place + 4 :])
+        edit(out, lambda manifest: manifest["entries"].update(sha256=sha256(path)))
+        try:
+            Index.open(out)
+        except UserError as error:
+            assert "\n" not in str(error)

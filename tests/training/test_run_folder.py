@@ -74,6 +74,14 @@ def test_one_bit_of_a_result_is_noticed(run: Run, finished: Run, name: str, plac
         compare(run, finished)
 
 
+@pytest.mark.parametrize("lost", ["de.text_to_image", "en.owners", "de.image_to_text"])
+def test_ranks_that_are_not_all_there_are_noticed_without_checksums(run: Run, finished: Run, lost: str) -> None:
+    (run.folder / "checksums.json").unlink()
+    save_file({name: array for name, array in load_file(run.ranks_file).items() if name != lost}, run.ranks_file)
+    with pytest.raises(UserError, match=r"ranks\.safetensors: damaged \(not all of (de|en) is there"):
+        compare(run, finished)
+
+
 def test_an_export_of_a_damaged_run_is_none(run: Run, tmp_path: Path) -> None:
     flipped(run.weights_file, 0.5)
     with pytest.raises(UserError, match="damaged"):

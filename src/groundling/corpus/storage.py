@@ -17,6 +17,7 @@ from groundling.corpus.corpus import Corpus, Strings
 from groundling.corpus.entailment import Entailments
 from groundling.errors import UserError
 from groundling.files import atomic_path, check_checksum, only_writer, read_json, with_checksum
+from groundling.hub import first_line
 
 FORMAT = 1
 PICTURES, CAPTIONS, CARD = "pictures.parquet", "captions.parquet", "corpus.json"
@@ -110,7 +111,7 @@ def load(folder: Path) -> Corpus:
     try:
         corpus = _read_tables(folder, card)
     except Exception as error:  # tables with the right checksum and the wrong content: made by another program
-        raise UserError(f"{folder}: not a corpus of this format ({error}); build it again") from None
+        raise UserError(f"{folder}: not a corpus of this format ({first_line(error)}); build it again") from None
     found = _counts(corpus)
     if found != card["counts"]:
         raise UserError(f"{folder / CARD}: counts {card['counts']} but the tables hold {found}; build the corpus again")

@@ -39,10 +39,15 @@ def _has_heif() -> bool:
     return True
 
 
+def load_decoders() -> bool:
+    """Once for all pictures; whether HEIC is among them."""
+    with _loading:  # Pillow does not guard its list of decoders against several threads
+        return _has_heif()
+
+
 def open_picture(data: bytes, formats: tuple[str, ...] = PICTURES, most: int = MOST_PIXELS) -> Image.Image:
     """The picture, opened but not decoded. Raises PictureError for anything else, and for what is too large."""
-    with _loading:  # Pillow does not guard its list of decoders against several threads
-        heif = _has_heif()
+    heif = load_decoders()
     if data[4:12] in HEIC_BEGINS and not heif:
         raise PictureError("a HEIC picture, which needs pillow-heif: pip install 'groundling[heic]'")
     check_structure(data)

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from groundling.decoding.opening import open_picture, taken
+from groundling.decoding.opening import load_decoders, open_picture, taken
 from groundling.decoding.structure import PictureError, TooManyPixels
 
 FILES = 16  # handles: its pipe, and libraries that are loaded late
 NICE = 5  # who waits for words goes before who waits for pictures
+BEGUN = b"B"  # sent when a process has all it needs; what comes next is the answer
 DONE, FAILED, LARGE, TOO_LARGE = b"D", b"F", b"L", b"T"
 
 
@@ -54,6 +55,8 @@ def main(handle: int) -> None:
             while True:
                 work = pickle.loads(line.recv_bytes())  # noqa: S301 (from who started us)
                 data = line.recv_bytes()
+                load_decoders()
+                line.send_bytes(BEGUN)
                 limit_seconds(order.seconds)
                 line.send_bytes(answer(order, work, data))
                 del data

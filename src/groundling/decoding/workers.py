@@ -12,6 +12,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,10 +26,13 @@ import numpy.typing as npt
 
 from groundling.decoding.opening import MOST_PIXELS, PICTURES
 from groundling.decoding.structure import PictureError, TooManyPixels
-from groundling.decoding.worker_process import DONE, LARGE, TOO_LARGE, Order
+from groundling.decoding.worker_process import DONE, LARGE, NICE, TOO_LARGE, Order
 
 Work = Callable[[bytes], Any]  # bytes of a file → array or bytes; it can be pickled, and raises PictureError
 PASSED = ("PATH", "LD_LIBRARY_PATH", "LANG", "SYSTEMROOT")  # of the environment
+LAST = (
+    12  # how nice a process is that makes way: it gets a fifth of what other decoders get, and they a third of others
+)
 TYPES = ("|u1", "<f4", "<f8")  # of arrays that come back
 
 
@@ -43,6 +47,8 @@ class DecodeLimits:
         seconds: of computing.
         patience: seconds until an answer; more than the above where processes wait for each other.
         memory: bytes of address space of a process, of which it has 0.1 billion to begin with.
+        brisk: seconds of computing after which a picture makes way for all other work of the machine; None: it never
+            does.
     """
 
     formats: tuple[str, ...] = PICTURES
@@ -51,6 +57,7 @@ class DecodeLimits:
     seconds: int = 10
     patience: float = 60.0
     memory: int = 2 * 2**30
+    brisk: float | None = None
 
 
 @dataclass(frozen=True)
@@ -148,7 +155,12 @@ class _Lane:
             if process is None or not process.alive():
                 process = _Process(limits, large)
                 self._running = {one for one in self._running if one.alive()} | {process}
-            return process.ask(data, work)
+            try:
+                return process.ask(data, work)
+            finally:
+                if not process.as_before():
+                    process.end()
+                    process = None
         except PictureError:
             raise
         except BaseException as error:  # the process has ended, or its answer will not be waited for
@@ -174,7 +186,7 @@ class _Ended(Exception):
 
 class _Process:
     def __init__(self, limits: DecodeLimits, large: int) -> None:
-        self.limits = limits
+        self.limits, self.slow = limits, False
         self.line, theirs = Pipe()
         command = f"from groundling.decoding.worker_process import main; main({theirs.fileno()})"
         # One thread for each library: they would only reserve memory. No terminal: messages of decoders are bytes of
@@ -208,10 +220,42 @@ class _Process:
         return _read(reply)
 
     def _reply(self) -> bytes:
-        if not self.line.poll(self.limits.patience):
+        self._wait(time.monotonic() + self.limits.patience)  # until it has all it needs: a new one loads modules
+        self.line.recv_bytes()
+        deadline, brisk, before = time.monotonic() + self.limits.patience, self.limits.brisk, self._computed()
+        while brisk is not None and not self.slow and not self.line.poll(brisk) and time.monotonic() < deadline:
+            if self._computed() - before >= brisk:
+                self.slow = self._behind(LAST)
+                break
+        self._wait(deadline)
+        return self.line.recv_bytes()
+
+    def _wait(self, deadline: float) -> None:
+        if not self.line.poll(max(0.0, deadline - time.monotonic())):
             self.end()
             raise _Ended(f"takes longer than {self.limits.patience:g} seconds to decode")
-        return self.line.recv_bytes()
+
+    def _computed(self) -> float:
+        """Seconds that the process has had of a processor; where the system does not tell, of the clock."""
+        try:
+            with open(f"/proc/{self.process.pid}/stat", "rb") as file:  # noqa: PTH123 (a file of the system)
+                user, system = file.read().rpartition(b")")[2].split()[11:13]
+        except (OSError, ValueError):
+            return time.monotonic()
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    def _behind(self, nice: int) -> bool:
+        try:
+            os.setpriority(os.PRIO_PROCESS, self.process.pid, nice)
+        except OSError:  # to come forward again is not allowed to all, and a process may have ended
+            return False
+        return True
+
+    def as_before(self) -> bool:
+        """Whether the process can go on with the next picture as if the last one had been quick."""
+        if self.slow and self._behind(NICE):
+            self.slow = False
+        return not self.slow
 
     def _why(self) -> str:
         """The process is gone: by which of its limits?"""

@@ -20,6 +20,7 @@ from groundling.evaluation.results import EntailmentResult, Result, RetrievalRes
 from groundling.run import Run
 
 Arrays = dict[str, npt.NDArray[Any]]
+RANKS, PREDICTIONS = ("owners", "text_to_image", "image_to_text"), ("owners", "classes", "probabilities")
 
 
 def load_answers(run: Run, path: Path) -> Arrays:
@@ -27,9 +28,14 @@ def load_answers(run: Run, path: Path) -> Arrays:
     if not run.evaluation_file.exists() or not path.exists():
         raise UserError(f"{run.folder}: no {path.name} here; evaluate it first: groundling evaluate {run.folder}")
     try:
-        return load_file(run.verified(path))
+        arrays = load_file(run.verified(path))
     except SafetensorError as error:
         raise UserError(f"{path}: damaged ({error}); evaluate the run again") from None
+    for code in {name.rpartition(".")[0] for name in arrays if "." in name}:
+        wanted = [f"{code}.{part}" for part in (RANKS if path == run.ranks_file else PREDICTIONS)]
+        if any(name not in arrays for name in wanted) or len(arrays[wanted[0]]) != len(arrays[wanted[1]]):
+            raise UserError(f"{path}: damaged (not all of {code} is there); evaluate the run again")
+    return arrays
 
 
 def completed(run: Run, result: Result) -> Result:

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from groundling.errors import UserError
+from groundling.hub import first_line
 from groundling.search.choice import Choice
 
 SCHEMA = pa.schema(
@@ -52,7 +53,7 @@ class Entries:
             with pq.ParquetFile(path) as file:  # read_table would import a library of data sets, and pandas
                 table = file.read()
         except (pa.ArrowException, OSError) as error:
-            raise UserError(f"{path}: damaged ({error}); build the index again") from None
+            raise UserError(f"{path}: damaged ({first_line(error)}); build the index again") from None
         if table.schema != SCHEMA:
             raise UserError(f"{path}: not the table of an index; build the index again")
         return Entries(table)

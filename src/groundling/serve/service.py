@@ -42,6 +42,7 @@ Result = TypeVar("Result")
 Hits = list[tuple[int, float]]  # row and score, the best first
 WORTH_A_PRODUCT = 4  # queries
 LARGE = 16_000_000  # pixels of a picture that others should not wait for
+BRISK = 0.2  # seconds of computing that a usual picture takes at most; what takes longer makes way for others
 MANY = 2**24  # numbers in an index that one core reads in some milliseconds
 
 
@@ -77,8 +78,8 @@ class Service:
         self.limits, self.metrics = limits or Limits(), metrics or Metrics()
         cores = os.cpu_count() or 2
         limits = self.limits
-        allowed = DecodeLimits(COLLECTION, limits.pixels, LARGE, limits.decoding, limits.seconds)
-        self.workers = Workers(allowed, max(1, cores - 1))  # a core is left for words
+        allowed = DecodeLimits(COLLECTION, limits.pixels, LARGE, limits.decoding, limits.seconds, brisk=BRISK)
+        self.workers = Workers(allowed, max(2, cores - 1))  # one that somebody keeps busy is not the only one
         self.uploads = Uploads(limits)
         self.pictures = Pictures(index, limits.thumbnails)
         _fits(index, captions)
