@@ -48,6 +48,12 @@ format: $(VENV)/tools
 	$(RUN)/ruff check --fix .
 	$(RUN)/ruff format .
 
+torture: $(VENV)/tools  ## attacks and faults for a quarter of an hour; build/torture.json has what was found
+	$(RUN)/python -m torture --out build/torture.json
+
+reliability: $(VENV)/tools  ## the same, and its figures into docs/reliability.md
+	$(RUN)/python -m torture --out docs/reliability.json --page docs/reliability.md
+
 lock: $(VENV)/tools  ## the hashes of all that is installed, after a change of constraints.txt: make lock INDEX=https://HOST/simple
 	$(RUN)/python scripts/supply_chain/lock.py --index $(INDEX)
 
