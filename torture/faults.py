@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -140,7 +141,7 @@ def _mounted(shop: Workshop, kilobytes: int) -> Disk:
     if mount is None or unmount is None or os.geteuid() != 0:
         raise OSError
     place = Path(tempfile.mkdtemp(dir=shop.folder))
-    quiet = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet: dict[str, Any] = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     try:
         subprocess.run([mount, "-t", "tmpfs", "-o", "size=64m", "tmpfs", place], **quiet)
         try:
