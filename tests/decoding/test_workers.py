@@ -93,7 +93,7 @@ def test_a_decoder_that_goes_wild_costs_its_own_picture(
     started = time.monotonic()
     with pytest.raises(PictureError, match=words):
         workers.decode(bombs.photograph(), work)
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 60  # on a machine that others use; it would never end
     np.testing.assert_array_equal(workers.array(bombs.photograph(), CUT), CUT(bombs.photograph()))
     assert not any(path.stat().st_size for path in tmp_path.iterdir())
 
