@@ -112,3 +112,56 @@ def test_a_port_that_is_taken_is_said_before_anything_is_loaded() -> None:
             server.listen("127.0.0.1", taken.getsockname()[1])
     with pytest.raises(UserError, match="cannot listen at no such host"):
         server.listen("no such host", 0)
+
+
+def workers_of(process: "subprocess.Popen[str]") -> list[int]:
+    """What it has forked; processes that decode pictures are commands of their own."""
+    listed = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    own = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+    return [int(number) for number in listed if Path(f"/proc/{number}/cmdline").read_bytes() == own]
+
+
+def until(process: "subprocess.Popen[str]", there: int, without: int = 0) -> list[int]:
+    for _ in range(600):
+        found = workers_of(process)
+        if len(found) == there and without not in found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"there are {found}")
+
+
+def test_several_processes_answer_and_one_that_is_killed_is_replaced(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as (process, told):
+        first = until(process, 2)
+        assert httpx.get(f"{told['url']}health", trust_env=False).status_code == 200
+        os.kill(first[0], signal.SIGKILL)
+        now = until(process, 2, without=first[0])
+        assert first[1] in now
+        for _ in range(20):
+            assert (
+                httpx.get(f"{told['url']}search", params={"q": "a dog"}, trust_env=False, timeout=30).status_code == 200
+            )
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out, err) == (0, "", "")  # it had told the address once
+        assert not any(Path(f"/proc/{number}").exists() for number in now)
+
+
+def test_servers_end_with_the_process_that_watches_them(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as (process, _):
+        left = until(process, 2)
+        process.kill()
+        process.wait(timeout=30)
+        for _ in range(600):
+            if not any(Path(f"/proc/{number}").exists() for number in left):
+                return
+            time.sleep(0.05)
+        raise AssertionError("they live on")
+
+
+def test_what_is_wrong_is_said_once_however_many_processes_there_are(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "groundling", "serve", str(tmp_path / "none"), "--port", "0", "--workers", "3"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(groundling.__file__).parent.parent)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2
+    assert done.stderr.count("no such index") == 1 and "Traceback" not in done.stderr

@@ -64,6 +64,12 @@ def serve(
     store: Annotated[
         str | None, typer.Option(help="milvus:URI where the index is in that server; $MILVUS_URI names it, too.")
     ] = None,
+    workers: Annotated[
+        int,
+        typer.Option(
+            min=1, max=64, envvar="GROUNDLING_WORKERS", help="Processes that answer, each with a model of its own."
+        ),
+    ] = 1,
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -76,6 +82,7 @@ def serve(
 
     try:
         from groundling.serve import server
+        from groundling.serve import workers as processes
         from groundling.serve.access import Access, allowed_names, is_loopback
         from groundling.serve.app import make_app
         from groundling.serve.service import Service
@@ -91,6 +98,7 @@ def serve(
         )
     access = Access(token, allowed_names(host, allow_host or [], token))
     with server.listen(host, port) as taken:
+        worker = processes.start(workers)
         if index is None:
             from groundling.serve.demo import demo_indexes
 
@@ -109,6 +117,9 @@ def serve(
         address = server.address_of(taken)
 
         def ready() -> None:
+            worker.ready()
+            if not worker.speaks:
+                return
             _tell(address, len(opened), access.token is not None, as_json)
             if show:
                 import webbrowser
