@@ -29,7 +29,7 @@ TOKENISER = (
     "merges.txt",
     "*.model",
 )
-ALL = tuple(f"{below}*.{ending}" for below in ("", "*/") for ending in ("json", "txt", "model", "safetensors"))
+ALL = tuple(f"{below}*.{ending}" for below in ("", "*/") for ending in ("json", "txt", "model", "safetensors", "bin"))
 KEPT = "pretrained"  # the folder of a run that holds copies of other people's models
 DIGESTS = "digests.json"  # in such a copy: the SHA-256 of its files, which need not be read again to be known
 
@@ -118,6 +118,8 @@ def keep(source: Path, folder: Path, files: Sequence[str]) -> None:
     if folder.exists():
         return
     chosen = _matching(source, files)
+    if any(path.suffix == ".safetensors" for path in chosen):
+        chosen = [path for path in chosen if path.suffix != ".bin"]  # the same once more
     noted = read_json(source / DIGESTS) if (source / DIGESTS).exists() else {}
     with new_folder(folder) as place:
         digests = {}

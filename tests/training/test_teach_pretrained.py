@@ -164,3 +164,40 @@ def test_own_is_for_pretrained_models(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="student own tunes the text side of a pretrained model"):
         groundling.teach(run, "nl", pairs, tmp_path / "twice", student="own", steps=5, show_progress=False)
     assert not (tmp_path / "twice").exists()
+
+
+def test_two_languages_at_once_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from groundling.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    save_pair(tmp_path / "pair")
+    write_pairs(tmp_path / "de.tsv")
+    said = [line.split("\t") for line in (tmp_path / "de.tsv").read_text().splitlines()[1:]]
+    for code, texts in (("en", [known for known, _ in said]), ("de", [new for _, new in said])):
+        Path(f"moses.{code}").write_text("".join(f"{text}\n" for text in texts))
+    Path("moses.nl").write_text("".join(f"{new[::-1]}\n" for _, new in said))
+    with pytest.raises(SystemExit) as ended:
+        options = [
+            "--language",
+            "de,nl",
+            "--from",
+            "en",
+            "--steps",
+            "60",
+            "--learning-rate",
+            "0.005",
+            "--device",
+            "cpu",
+        ]
+        main(["teach", "pair", "--pairs", "moses", *options])
+    told = capsys.readouterr()
+    assert not ended.value.code, told.err
+    assert "pair+de+nl: reads en, de, nl" in told.out
+    assert "German (de), taught by pair (encoder)" in told.out
+    assert "Dutch (nl), taught by pair (encoder)" in told.out
+    assert "held-out pairs: with 95% confidence" in " ".join(told.out.split())
+    assert "steps, which take" in told.err
+    model = Model.load("pair+de+nl", "cpu")
+    assert not np.array_equal(model.encode_text(["hund"], "de"), model.encode_text(["dnuh"], "nl"))

@@ -213,7 +213,7 @@ def _check(entry: TableEntry, data: Path | None, ready: bool = False) -> None:
         if (find(metric).task == "entailment") != judges:
             what = "judges statements" if judges else "finds pictures and captions"
             raise UserError(f"metrics: {metric} is no measure of system {system.name}, which {what} here")
-    dataset = _dataset(_corpus(entry), recipe.features, data).under(recipe.corpus)
+    dataset = _dataset(_corpus(entry), recipe, data).under(recipe.corpus)
     context = make_context(recipe, system, dataset, pick_device("cpu"), learns_nothing)
     check_score(recipe.training.validation_language, context.dev.corpus.all_languages())
     system.check(context)
@@ -244,7 +244,6 @@ def run_entry(
     entry: TableEntry, out: Path, data: Path | None, device: str, keep_weights: bool, asked: Sequence[Question] = ()
 ) -> None:
     """Train (or go on training) one entry, evaluate it on the test split, and ask it what else is to be known."""
-    from groundling.dataset import Dataset
     from groundling.evaluation import saved
     from groundling.evaluation.loading import LoadedModel
     from groundling.evaluation.split import evaluate_split
@@ -260,7 +259,7 @@ def run_entry(
         done = is_evaluated(run)
         left = [question for question in asked if not (done and is_answered(run, question))]
         return run_row(entry, out, data, device, left, done)
-    dataset = _dataset(_corpus(entry), entry.recipe.features, data).under(entry.recipe.corpus)
+    dataset = _dataset(_corpus(entry), entry.recipe, data).under(entry.recipe.corpus)
     kept = run.evaluation_file.exists() and run.weights_file.exists()  # somebody wanted them
     if run.finished and not run.weights_file.exists():
         shutil.rmtree(folder)  # there is a new question, and nobody left to ask
@@ -275,7 +274,7 @@ def run_entry(
     )
     model = TrainedModel.load(run.folder, device)
     if model.recipe.features != entry.recipe.features:  # it looks through a picture network of its own
-        dataset = Dataset.load(entry.recipe.corpus, model.recipe.features, data, splits=("test",))
+        dataset = model.dataset(entry.recipe.corpus, data, splits=("test",))
     if not is_evaluated(run):
         saved.save_own(run, evaluate_split(model, dataset))  # first of all: an entry with an evaluation is done
     for question in asked:
@@ -312,7 +311,7 @@ def _asked_dataset(entry: TableEntry, question: Question, data: Path | None) -> 
     settings = question.asked_of(entry.recipe.corpus)
     whole = settings.model_copy(update={"languages": None, "train_on": "all", "training_pictures": None})
     whole = whole.model_copy(update={"one_caption": False, "draw": 0})
-    found: Dataset = _dataset(whole, entry.recipe.features, data).under(settings)
+    found: Dataset = _dataset(whole, entry.recipe, data).under(settings)
     return found
 
 
@@ -330,16 +329,22 @@ def _device_type(device: str) -> str:
     return pick_device(device).type
 
 
-def _dataset(corpus: CorpusSettings, features: FeatureSettings, data: Path | None) -> Any:
-    return _cached_dataset(corpus.model_dump_json(), features.model_dump_json(), data)
+def _dataset(corpus: CorpusSettings, recipe: Recipe, data: Path | None) -> Any:
+    return _cached_dataset(corpus.model_dump_json(), recipe.features.model_dump_json(), _start_model(recipe), data)
 
 
 @lru_cache(maxsize=4)
-def _cached_dataset(corpus: str, features: str, data: Path | None) -> Any:
-    from groundling.dataset import Dataset
+def _cached_dataset(corpus: str, features: str, model: str | None, data: Path | None) -> Any:
+    from groundling.training.datasets import dataset_by
 
     settings = CorpusSettings.model_validate_json(corpus), FeatureSettings.model_validate_json(features)
-    return Dataset.load(*settings, data, training=True)
+    return dataset_by(model, *settings, data)
+
+
+def _start_model(recipe: Recipe) -> str | None:
+    from groundling import systems
+
+    return systems.make(recipe.system).start_model
 
 
 def _set_threads(threads: int) -> None:

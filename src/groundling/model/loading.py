@@ -46,11 +46,11 @@ def load(name: str, text: str | None = None, device: str = "auto", prompt: str |
     from groundling.devices import pick_device
     from groundling.model.pretrained import PretrainedModel
 
-    pair = _pair(name, pick_device(device))
-    return PretrainedModel(pair.pictures, pair.text if text is None else _text_side(text, pair.device), prompt)
+    pair = open_pair(name, pick_device(device))
+    return PretrainedModel(pair.pictures, pair.text if text is None else open_text(text, pair.device), prompt)
 
 
-def _pair(name: str, device: "torch.device") -> "TransformersPair | OpenClipPair":
+def open_pair(name: str, device: "torch.device") -> "TransformersPair | OpenClipPair":
     """A pair through transformers where it has a type that is known there, through open_clip otherwise."""
     from groundling.model.pair_types import PAIR_TYPES
     from groundling.model.snapshot import model_folder
@@ -65,7 +65,7 @@ def _pair(name: str, device: "torch.device") -> "TransformersPair | OpenClipPair
     return TransformersPair(name, folder, device)
 
 
-def _text_side(name: str, device: "torch.device") -> "TextSide":
+def open_text(name: str, device: "torch.device") -> "TextSide":
     """A separate text encoder: of M-CLIP, or of sentence-transformers."""
     from groundling.model.multilingual_clip import MODEL_TYPE, MultilingualClip
     from groundling.model.sentence_encoder import SentenceEncoder

@@ -56,7 +56,14 @@ class PretrainedModel(Model):
         """The pair as it is: system `tuned` with nothing trained."""
         frozen = {"adapter": "frozen"}
         system = systems.make({"name": "tuned", "start": self.name, "text": frozen, "picture": frozen})
-        tokeniser = SideTokeniser(self.text.name, self.text.folder, self.text_fingerprint, self.text, self.prompt)
+        tokeniser = SideTokeniser(
+            self.text.name,
+            self.text.folder,
+            self.text_fingerprint,
+            self.text,
+            self.prompt,
+            alone=self.text.folder != self.pictures.folder,
+        )
         return Start(
             system,
             tokeniser,

@@ -63,6 +63,8 @@ class PictureNetwork:
             if getattr(self.network, name, None) is not None:
                 setattr(self.network, name, None)
         self.network.to(device).requires_grad_(True)
+        for name, parameter in self.network.named_parameters():  # of open_clip, whose text side has no name of its own
+            parameter.requires_grad_(not hasattr(self.network, "visual") or name.startswith("visual."))
 
     @staticmethod
     def open(folder: Path, device: torch.device) -> "PictureNetwork":

@@ -54,7 +54,7 @@ class SideEncoder(TextEncoder):
         super().__init__(tokeniser)
         self.trained, self.settings = settings.adapter in ("lora", "full"), settings
         # One that changes must not be the one that others, its teacher among them, read with.
-        self._side = (open_side(tokeniser.folder, tokeniser.model) if self.trained else tokeniser.side,)
+        self._side = (open_side(tokeniser.folder, tokeniser.alone) if self.trained else tokeniser.side,)
         self.network: nn.Module = self._side[0].network
         if self.trained:
             without_pictures(self.network)
@@ -107,7 +107,7 @@ class SideEncoder(TextEncoder):
 def without_pictures(network: Any) -> None:
     """Leave out what looks at pictures, where a network has both sides."""
     for module in network.modules():
-        for part in ("vision_model", "visual_projection"):
+        for part in ("vision_model", "visual_projection", "visual"):
             if getattr(module, part, None) is not None:
                 setattr(module, part, None)
                 return without_pictures(network)

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from groundling import hub
+from groundling.errors import UserError
 from groundling.settings import TextSettings
 from groundling.text.tokens import Tokeniser, Tokens
 
@@ -21,9 +22,9 @@ OPENER = "groundling.model.kept_sides"
 MASK = "attention_mask"
 
 
-def open_side(folder: Path, name: str) -> Any:
+def open_side(folder: Path, alone: bool) -> Any:
     """A `model.sides.TextSide`, on the CPU, with weights of its own."""
-    return importlib.import_module(OPENER).text_side(folder, name)
+    return importlib.import_module(OPENER).text_side(folder, alone)
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class SideTokeniser(Tokeniser):
         folder: where its files are now, and a `fingerprint` of what decides its vectors.
         side: the text side.
         prompt: what a text is put into before it is read, such as "a photo of {}"; None: it is read as it is.
+        alone: whether these are the files of a text encoder, not of a pair.
     """
 
     kind: ClassVar[str] = "side"
@@ -44,24 +46,33 @@ class SideTokeniser(Tokeniser):
     fingerprint: str
     side: Any = field(repr=False, compare=False)
     prompt: str | None = None
+    alone: bool = False
     settings: TextSettings = field(default=TextSettings(), init=False, compare=False)
 
     @property
     def size(self) -> int:
-        return len(self.pieces)
+        return int(self.side.tokeniser.vocab_size) if self.pieces is None else len(self.pieces)
 
     @cached_property
     def pieces(self) -> Any:
-        """The tokeniser of transformers that cuts for the side, or for the first part of it."""
-        return self.side.pieces if hasattr(self.side, "pieces") else self.side.first.pieces
+        """The tokeniser of transformers that cuts for the side, or for a part of it; None: open_clip's own cuts."""
+        part = self.side
+        while not hasattr(part, "pieces"):
+            inner = next((name for name in ("first", "encoder") if hasattr(part, name)), None)
+            if inner is None:
+                return getattr(getattr(part, "tokeniser", None), "tokenizer", None)
+            part = getattr(part, inner)
+        return part.pieces
 
     @property
     def padding(self) -> int:
         """The piece that its makers fill up with."""
-        return int(self.pieces.pad_token_id or 0)
+        return 0 if self.pieces is None else int(self.pieces.pad_token_id or 0)
 
     @property
     def symbols(self) -> Sequence[int]:
+        if self.pieces is None:
+            return ()
         return [row for row in self.pieces.all_special_ids if row != self.pieces.unk_token_id]
 
     @property
@@ -81,8 +92,16 @@ class SideTokeniser(Tokeniser):
     def _asked(self, text: str) -> str:
         return text if self.prompt is None else self.prompt.replace("{}", text)
 
-    def known_words(self, words: Iterable[str]) -> set[str]:
+    def exported(self) -> dict[str, Any]:
+        raise UserError(
+            f"{self.model}: a run that reads with the text side of a pretrained model is not exported to ONNX yet; "
+            "export the pretrained model itself"
+        )
+
+    def known_words(self, words: Iterable[str]) -> set[str] | None:
         """Those that are spelled without an unknown piece."""
+        if self.pieces is None:
+            return None
         unknown = self.pieces.unk_token_id
         return {word for word in words if unknown not in self.pieces(word, add_special_tokens=False)["input_ids"]}
 
@@ -93,10 +112,11 @@ class SideTokeniser(Tokeniser):
             "fingerprint": self.fingerprint,
             "inside": self.inside,
             "prompt": self.prompt,
+            "alone": self.alone,
         }
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
         folder = Path(value["folder"])  # KeyError where the run has lost its copy
-        side = open_side(folder, value["model"])
-        return cls(value["model"], folder, value["fingerprint"], side, value["prompt"])
+        side = open_side(folder, value["alone"])
+        return cls(value["model"], folder, value["fingerprint"], side, value["prompt"], value["alone"])
