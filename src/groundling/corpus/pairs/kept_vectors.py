@@ -58,8 +58,8 @@ class KeptVectors:
         return found
 
     def _ask(self, rows: Rows) -> None:
-        texts = [self.pairs.known[row] for row in rows.tolist()]
-        codes = [self.pairs.known_languages[row] for row in rows.tolist()]
+        """Rows rise."""
+        texts, codes = self.pairs.known.pick(rows), self.pairs.known_languages.pick(rows)
         vectors = np.ascontiguousarray(self.ask(texts, codes), dtype=np.float32)
         self.place[rows] = len(self.shards) * 2**32 + np.arange(len(rows))
         self.shards.append(self._kept(rows, vectors))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.pairs.distinct import Hashes, hash_of
-from groundling.corpus.pairs.texts import Codes
+from groundling.corpus.pairs.texts import Codes, ListedTexts, Texts
 
 Numbers = npt.NDArray[np.integer]
 
@@ -28,9 +28,9 @@ class SentencePairs:
     """
 
     name: str
-    new: Sequence[str]
+    new: Texts
     languages: Codes
-    known: Sequence[str]
+    known: Texts
     known_languages: Codes
     hashes: Hashes
     partners: Numbers
@@ -62,9 +62,9 @@ class SentencePairs:
         digests = b"".join(hash_of(code, text) for code, text in places)
         return SentencePairs(
             corpus.name,
-            [corpus.texts[row] for row in rows],
+            ListedTexts([corpus.texts[row] for row in rows]),
             Codes(codes.tolist(), languages[rows]),
-            [text for _, text in places],
+            ListedTexts([text for _, text in places]),
             Codes(known_codes, np.array([known_codes.index(code) for code, _ in places], dtype=np.int16)),
             np.frombuffer(digests, dtype=">u8").astype(np.uint64),
             np.array([number for numbers in beside for number in numbers], dtype=np.int64),

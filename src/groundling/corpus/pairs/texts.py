@@ -1,5 +1,6 @@
 """Texts in memory-mapped Arrow files, as a sequence: nothing is in memory but what is looked at."""
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, overload
@@ -10,7 +11,35 @@ import numpy.typing as npt
 Rows = npt.NDArray[np.integer[Any]]
 
 
-class ArrowTexts(Sequence[str]):
+class Texts(Sequence[str]):
+    """Texts of which many can be had at once."""
+
+    @abstractmethod
+    def pick(self, places: Rows) -> list[str]:
+        """Those at these places, which rise."""
+
+
+class ListedTexts(Texts):
+    """In memory."""
+
+    def __init__(self, texts: list[str]) -> None:
+        self.texts = texts
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        return self.texts[place]
+
+    def pick(self, places: Rows) -> list[str]:
+        return [self.texts[place] for place in places.tolist()]
+
+
+class ArrowTexts(Texts):
     """Some rows, in rising order, of a column of an Arrow file.
 
     Args:
@@ -43,6 +72,9 @@ class ArrowTexts(Sequence[str]):
         for start in range(0, len(self.rows), self.size):
             yield from self._read(self.rows[start : start + self.size])
 
+    def pick(self, places: Rows) -> list[str]:
+        return list(self._read(self.rows[places]))
+
     def _read(self, rows: Rows) -> Iterator[str]:
         """Batch by batch."""
         batches = rows // self.size
@@ -53,7 +85,7 @@ class ArrowTexts(Sequence[str]):
                 yield from column.take(_indices(part % self.size)).to_pylist()
 
 
-class Codes(Sequence[str]):
+class Codes(Texts):
     """A language for each of many texts: numbers into a list of codes."""
 
     def __init__(self, codes: Sequence[str], numbers: Rows) -> None:
@@ -70,6 +102,9 @@ class Codes(Sequence[str]):
         if isinstance(place, slice):
             return [self.codes[number] for number in self.numbers[place].tolist()]
         return self.codes[int(self.numbers[place])]
+
+    def pick(self, places: Rows) -> list[str]:
+        return [self.codes[number] for number in self.numbers[places].tolist()]
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self.numbers), 2**16):
