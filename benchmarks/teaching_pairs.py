@@ -14,6 +14,7 @@ import json
 import os
 import tempfile
 import time
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -156,6 +157,7 @@ if __name__ == "__main__":
     parser.add_argument("--size", choices=list(SIZES), default="tiny")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    warnings.simplefilter("ignore")  # of names that sentence-transformers has moved
     result = measure(options.pairs, options.epochs, options.batch, options.size, options.device)
     if options.json:
         print(json.dumps(result))

@@ -199,5 +199,6 @@ def test_two_languages_at_once_from_the_command_line(
     assert "Dutch (nl), taught by pair (encoder)" in told.out
     assert "held-out pairs: with 95% confidence" in " ".join(told.out.split())
     assert "steps, which take" in told.err
+    assert "Next: groundling index PHOTOS --model pair+de+nl" in told.out
     model = Model.load("pair+de+nl", "cpu")
     assert not np.array_equal(model.encode_text(["hund"], "de"), model.encode_text(["dnuh"], "nl"))

@@ -125,7 +125,9 @@ def _show(result: dict[str, Any]) -> None:
         before, after = (result[key] if len(codes) == 1 else result[key][code] for key in ("before", "after"))
         _show_language(result, code, before, after)
     print(f"{result['run']}: reads {', '.join(result['languages'])}")
-    if not result.get("not_tested"):  # else there is nothing that it could be evaluated on
+    if result["corpus"] is None:  # a pretrained model, which knows of no corpus
+        print(f"Next: groundling index PHOTOS --model {result['run']}")
+    elif not result.get("not_tested"):  # else there is nothing that it could be evaluated on
         print(f"Next: groundling evaluate {result['run']}")
 
 

@@ -18,7 +18,7 @@ from groundling.model.protocol import FeatureModel, Vectors
 from groundling.model.sides import GPU_BATCH, PictureSide
 from groundling.model.trained import TrainedModel
 from groundling.settings import CorpusSettings
-from groundling.systems.plan import KeptPictures
+from groundling.systems.plan import NO_CORPUS, KeptPictures
 from groundling.vision.tuned import read as read_tuned
 
 
@@ -62,6 +62,10 @@ class PairRun(TrainedModel):
         elif set(trained) <= {"picture.width"}:
             return side
         return side_fingerprint(side, trained, "picture.")
+
+    @property
+    def corpus(self) -> CorpusSettings | None:  # type: ignore[override]  # a pair that was taught has met none
+        return None if self.recipe.corpus.name == NO_CORPUS else self.recipe.corpus
 
     def dataset(
         self, corpus: CorpusSettings, data: Path | None = None, splits: Collection[str] | None = None

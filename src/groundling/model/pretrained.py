@@ -25,7 +25,7 @@ from groundling.model.sides import GPU_BATCH, PictureSide, TextSide
 from groundling.model.snapshot import fingerprint
 from groundling.settings import CorpusSettings, Recipe
 from groundling.systems import Start
-from groundling.systems.plan import KeptPictures
+from groundling.systems.plan import NO_CORPUS, KeptPictures
 
 
 class PretrainedModel(Model):
@@ -69,7 +69,7 @@ class PretrainedModel(Model):
             tokeniser,
             system.encoders(tokeniser, self.dimensions).to(self.device).eval(),
             tuple(self.languages),
-            Recipe(name=hub.copy_name(self.name, "")[:-1], corpus=CorpusSettings(name="none")),
+            Recipe(name=hub.copy_name(self.name, "")[:-1], corpus=CorpusSettings(name=NO_CORPUS)),
             self.encode_text,
             self.text_fingerprint,
             KeptPictures(self.name, self.pictures.folder, self.picture_fingerprint),

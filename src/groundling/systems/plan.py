@@ -33,6 +33,9 @@ Validation = Literal["retrieval", "entailment", "agreement"]
 AT_ONCE = 512  # sentences that a teacher reads
 
 
+NO_CORPUS = "none"  # the name of a corpus in the recipe of what was trained on none
+
+
 @dataclass(frozen=True)
 class KeptPictures:
     """The picture side of a pretrained model that a run looks through.

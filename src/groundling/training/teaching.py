@@ -25,6 +25,7 @@ from groundling.model.trained import TrainedModel
 from groundling.run import Run
 from groundling.settings import CorpusSettings, Recipe, TrainingSettings, check
 from groundling.systems import Start
+from groundling.systems.plan import NO_CORPUS
 from groundling.training import lesson_checks
 from groundling.training.estimate import spoken
 from groundling.training.loop import train
@@ -116,6 +117,7 @@ def teach(
         "student": lesson.student,
         "pairs": {part: len(pairs.split(part)) for part in ("train", "dev", "test")},
         "task": model.system.task,
+        "corpus": None if model.corpus is None else model.corpus.name,
         **_by_language(lesson, model, teacher, held_out, tested),
         "old_languages_unchanged": (likeness := _likeness(teacher, model, held_out)) is None,
         **({} if likeness is None else {"old_languages_cosine": likeness}),
@@ -173,6 +175,8 @@ def lesson_recipe(lesson: Lesson, start: Start, in_corpus: bool) -> Recipe:
     }
     values = teacher.model_dump(exclude={"system", "training", "start", "teachers", "title"})
     corpus = {**values["corpus"], "languages": languages, "text_only": []}
+    if teacher.corpus.name == NO_CORPUS and lesson.test is not None:  # what it is asked about from now on
+        corpus = {"name": lesson.test}
     folder = Path(lesson.model).expanduser()
     changed = {
         "name": f"{teacher.name}+{'+'.join(lesson.languages)}",
@@ -198,6 +202,8 @@ class _Foretell:
 def _test_set(lesson: Lesson, teacher: Model, start: Start, data: Path | None) -> tuple[Dataset | None, str]:
     """What the new languages are tested on; nothing, and why, where the teacher's own corpus has nothing in them."""
     settings = start.recipe.corpus.model_copy(update={"languages": None})
+    if settings.name == NO_CORPUS and lesson.test is None:
+        return None, "the model was trained on no corpus that is known here"
     if lesson.test is not None:
         settings = CorpusSettings(name=lesson.test)
     try:
