@@ -9,6 +9,7 @@ from commands import Said, assert_one_sentence, call, content
 
 from groundling.files import only_writer
 from groundling.words import Subwords, WordVectors, storage
+from groundling.words.vectors import unit
 from groundling.words.word_map import WordMap
 
 own_ground = commands.own_ground  # each test in a folder of its own
@@ -133,3 +134,79 @@ def test_an_alignment_does_not_mix_with_another(languages: Path) -> None:
         said = call("align", "a.vec", "b.vec.gz", "--dictionary", "d.txt", "--out", "ab")
         assert_one_sentence(said, "ab: is being written by another process")
     assert not (languages / "ab").exists()
+
+
+def test_tokens_of_a_run(world_files: Path) -> None:
+    settings = [
+        f"features.array={world_files / 'features.npy'}",
+        f"features.names={world_files / 'names.txt'}",
+        *("system.dimensions=8", "system.word_dimensions=6", "system.universal_dimensions=8", "system.vectors=random"),
+        *("system.state_dimensions=8", "system.picture_dimensions=8", "text.minimum_count=1"),
+        *("training.batch_size=16", "training.maximum_steps=2", "training.validate_every=2"),
+    ]
+    corpus = str(world_files / "corpus")
+    for system, own in (("la", ["system.latent={tokens: 6, epochs: 1}"]), ("par_embn", [])):
+        changes = [part for setting in [*settings, *own] for part in ("--set", setting)]
+        assert call("train", "--corpus", corpus, "--system", system, "--out", system, *changes).code == 0
+    Path("en-de.txt").write_text("zzz qqq\n")
+    found = call("words", "tokens", "la", "--dictionaries", "{base}-{language}.txt", "--json").json
+    assert 1 <= found["tokens"] <= 6
+    assert found["languages"]["de"]["listed"] == 0
+    said = call("words", "tokens", "la", "--dictionaries", "{base}-{language}.txt")
+    assert said.code == 0 and "tokens for" in said.out
+    assert_one_sentence(call("words", "tokens", "par_embn"), "has no latent tokens")
+    assert_one_sentence(call("words", "tokens", "la", "--base", "xx"), "none of the run's languages")
+    assert_one_sentence(call("words", "tokens", "la"), "no such file for any language")
+
+
+def test_align_after_taking_off_the_means(languages: Path) -> None:
+    """A shift that all words of a language share tells nothing about them, and hides what does."""
+    for name, shift in (("a.vec", 4), ("b.vec.gz", -6)):
+        vectors, _ = storage.read(Path(name))
+        storage.write(Path(name), WordVectors(vectors.words, vectors.matrix + np.float32(shift)))
+    command = ["align", "a.vec", "b.vec.gz", "--dictionary", "d.txt", "--method", "procrustes", "--json"]
+    plain, centred = call(*command).json, call(*command, "--centre", "--out", "map").json
+    assert centred["precision"]["nn"]["1"] > plain["precision"]["nn"]["1"] + 0.2
+    assert {path.name for path in Path("map").glob("*.safetensors")} == {
+        *("map.safetensors", "aligned.safetensors", "target.safetensors")
+    }
+    mapped, target = storage.load(Path("map/aligned.safetensors")), storage.load(Path("map/target.safetensors"))
+    assert np.abs(target.matrix.mean(axis=0)).max() < 1e-4
+    near = (unit(mapped.matrix) @ unit(target.matrix).T).argmax(axis=1)
+    assert (near == np.arange(200)).mean() > 0.9
+    again = call("align", "a.vec", "b.vec.gz", "--dictionary", "d.txt", "--map", "map/map.safetensors", "--json").json
+    assert again["precision"] == centred["precision"] and again["objective"] == []
+
+
+def test_a_map_that_is_there_is_tested_and_not_learned(languages: Path) -> None:
+    call("align", "a.safetensors", "b.vec.gz", "--dictionary", "d.txt", "--out", "map")
+    command = ["align", "map/aligned.safetensors", "b.vec.gz", "--dictionary", "d.txt", "--json"]
+    one_space = call(*command, "--map", "identity").json  # as VecMap leaves its two files
+    learned = call("align", "a.vec", "b.vec.gz", "--dictionary", "d.txt", "--map", "map/map.safetensors", "--json").json
+    assert one_space["precision"] == learned["precision"] and learned["precision"]["nn"]["1"] > 0.8
+    Path("small.txt").write_text("1 0\n0 1\n")
+    said = call("align", "a.vec", "b.vec.gz", "--dictionary", "d.txt", "--map", "small.txt")
+    assert_one_sentence(said, "a map from 2 dimensions cannot take vectors of 8")
+
+
+def test_words_in_lower_case_as_captions_are(languages: Path) -> None:
+    vectors, _ = storage.read(Path("a.vec"))
+    storage.write(Path("A.vec"), WordVectors(tuple(word.upper() for word in vectors.words), vectors.matrix))
+    command = ["align", "A.vec", "b.vec.gz", "--dictionary", "d.txt"]
+    assert call(*command).code == 2
+    assert call(*command, "--fold-case", "--json").json["coverage"]["dictionary"]["covered"] == 200
+
+
+def test_convert_from_each_format_to_each(languages: Path) -> None:
+    for name in ("one.bin", "two.safetensors", "three.vec"):
+        before = "a.safetensors" if name == "one.bin" else "one.bin"
+        assert call("words", "convert", before, name).code == 0
+    first = storage.load(Path("a.safetensors"))
+    for name in ("one.bin", "two.safetensors", "three.vec"):
+        found, _ = storage.read(Path(name))
+        assert found.words == first.words and np.allclose(found.matrix, first.matrix, atol=1e-4)
+        assert (found.subwords is None) == (name == "three.vec")
+    assert "subwords have no place" in call("words", "convert", "one.bin", "four.vec").out
+    assert call("words", "convert", "three.vec", "five.bin", "--json").json["subwords"] is None
+    assert_one_sentence(call("words", "convert", "a.vec", "out.npy"), "write word vectors to a name that ends in")
+    assert_one_sentence(call("words", "convert", "a.vec", "out.vec", "--half"), "only a .safetensors file")

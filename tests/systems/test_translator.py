@@ -26,6 +26,7 @@ from groundling.training import train
 from groundling.training.contexts import load_start
 from groundling.training.planned import planned
 from groundling.words import Subwords, WordVectors, storage
+from groundling.words.word_map import WordMap
 from power_cut import assert_goes_on_exactly
 
 WORD = 8  # dimensions; the ten words span them, so that one rotation fits them all
@@ -115,6 +116,46 @@ def test_aligned_with_itself_a_language_is_read_as_the_source_reads_it(
     assert np.allclose(encoded(tokeniser, encoders, texts, "en"), model.encode_text(texts, "en"), atol=1e-5)
     seen = world.split("test").features
     assert torch.equal(encoders.picture(torch.from_numpy(seen)), model.encoders.picture(torch.from_numpy(seen)))
+
+
+def test_with_the_pictures_alone_the_text_encoder_is_new_and_has_no_map(
+    words: Path, world: Dataset, english: Path
+) -> None:
+    """The control of T1: the same picture encoder, and nothing of the text encoder."""
+    _, _, encoders = begun(recipe(words, "de", "pictures"), world, english)
+    assert isinstance(encoders.text, MappedEncoder) and encoders.text.map is None
+    theirs, ours = load_file(english / "best.safetensors"), encoders.state_dict()
+    assert torch.equal(ours["picture.project.weight"], theirs["picture.project.weight"])
+    sentence = [name for name in ours if name.startswith("text.sentence") and "weight" in name]
+    assert sentence and not any(torch.equal(ours[name], theirs[name]) for name in sentence)
+
+
+def test_a_map_that_was_learned_elsewhere(words: Path, world: Dataset, english: Path, tmp_path: Path) -> None:
+    """The map of `align --out`, three times as long, or a matrix as text, reads as the one that is learned here."""
+    _, _, learned = begun(recipe(words, "de", "aligned"), world, english)
+    assert isinstance(learned.text, MappedEncoder) and learned.text.map is not None
+    wanted = learned.text.map.weight.detach().numpy()
+    WordMap(3 * wanted, {}).save(tmp_path / "map.safetensors")
+    (tmp_path / "map.txt").write_text("\n".join(" ".join(map(str, row)) for row in wanted.tolist()) + "\n")
+    for name in ("map.safetensors", "map.txt"):
+        chosen = recipe(words, "de", "aligned", dictionary=None, map=str(tmp_path / name))
+        _, _, encoders = begun(chosen, world, english)
+        assert isinstance(encoders.text, MappedEncoder) and encoders.text.map is not None
+        assert np.allclose(encoders.text.map.weight.detach().numpy(), wanted, atol=1e-3), name
+    WordMap(np.eye(3, dtype=np.float32), {}).save(tmp_path / "small.safetensors")
+    with pytest.raises(UserError, match=r"a map of 3 × 3, and system\.word_dimensions is 8"):
+        begun(recipe(words, "de", "aligned", dictionary=None, map=str(tmp_path / "small.safetensors")), world, english)
+
+
+def test_words_of_a_file_are_folded_as_captions_are(words: Path, world: Dataset, english: Path, tmp_path: Path) -> None:
+    german = storage.load(words / "de.safetensors")
+    capitals = WordVectors(tuple(word.capitalize() for word in german.words), german.matrix)
+    storage.save(tmp_path / "de.safetensors", capitals)
+    vectors = {"en": str(words / "en.safetensors"), "de": str(tmp_path / "de.safetensors")}
+    _, tokeniser, _ = begun(recipe(words, "de", vectors=vectors, fold_case=True), world, english)
+    assert set(tokeniser.words) == set(german.words)
+    with pytest.raises(UserError):
+        begun(recipe(words, "de", "aligned", vectors=vectors), world, english)  # no pair of the dictionary is there
 
 
 @pytest.mark.parametrize("method", ["procrustes", "rcsls"])
@@ -269,6 +310,8 @@ MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
     "nothing to freeze": ({"freeze": ["map"]}, "nothing is known that could be frozen"),
     "nothing left": ({"start": "encoder", "freeze": ["map", "encoder", "pictures"]}, "nothing is left to train"),
     "no dictionary": ({"start": "aligned", "dictionary": None}, "needs a dictionary"),
+    "dictionary and map": ({"start": "aligned", "dictionary": "d.txt", "map": "m.txt"}, "one of them alone"),
+    "a new encoder": ({"start": "pictures", "freeze": ["encoder"]}, "only pictures are known"),
     "three": ({"start": "aligned", "dictionary": ["a", "b", "c"]}, "two that share a language"),
 }
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundling.errors import UserError
-from groundling.words.fasttext_bin import read_bin
+from groundling.words import Subwords, WordVectors, fasttext_bin
+from groundling.words.fasttext_bin import read_bin, write_bin
 from groundling.words.subwords import piece_hashes
 
 DIMENSIONS = 3
@@ -131,3 +132,38 @@ def test_against_gensim(tmp_path: Path) -> None:
     for word in (*vectors.words, "hündin", "猫", "schlafen"):
         assert np.allclose(vectors.vector(word), theirs[word], atol=1e-6), word  # type: ignore[arg-type]
     assert problems.total == 0
+
+
+@pytest.mark.parametrize("kept", [None, [0, 2, 3, 6]])
+@pytest.mark.parametrize("block", [2, 100])
+def test_written_and_read_again(
+    tmp_path: Path, kept: list[int] | None, block: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fasttext_bin, "BLOCK", block)
+    draw = np.random.default_rng(2)
+    rows = draw.standard_normal((7 if kept is None else len(kept), DIMENSIONS)).astype(np.float32)
+    numbers = None if kept is None else np.array(kept)
+    matrix = draw.standard_normal((len(WORDS), DIMENSIONS)).astype(np.float32)
+    path = tmp_path / "model.bin"
+    write_bin(path, WordVectors(tuple(WORDS), matrix, Subwords(rows, 2, 3, 7, numbers)))
+    vectors, problems = read_bin(path)
+    assert (vectors.words, problems.total) == (tuple(WORDS), 0)
+    assert np.allclose(vectors.matrix, matrix, atol=1e-5)
+    assert vectors.subwords is not None
+    assert np.array_equal(vectors.subwords.table[list(range(7)) if kept is None else kept], rows)
+    write_bin(path, WordVectors(tuple(WORDS), matrix))
+    plain = read_bin(path)[0]
+    assert plain.subwords is None and np.array_equal(plain.matrix, matrix)
+    with pytest.raises(UserError, match=r"cannot stand in a \.bin file"):
+        write_bin(path, WordVectors(("ice cream",), matrix[:1]))
+
+
+def test_gensim_reads_what_is_written(tmp_path: Path) -> None:
+    gensim = pytest.importorskip("gensim.models.fasttext")
+    draw = np.random.default_rng(3)
+    table, matrix = (draw.standard_normal((n, 8)).astype(np.float32) for n in (100, 3))
+    vectors = WordVectors(("hund", "läuft", "狗"), matrix, Subwords(table, 2, 4, 100))
+    write_bin(tmp_path / "ours.bin", vectors)
+    theirs = gensim.load_facebook_vectors(str(tmp_path / "ours.bin"))
+    for word in (*vectors.words, "hündin"):
+        assert np.allclose(vectors.vector(word), theirs[word], atol=1e-4), word  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from groundling.errors import UserError
 from groundling.words import Subwords, WordVectors, storage
 from groundling.words.reduction import reduce
 from groundling.words.similar import similar
-from groundling.words.word_map import WordMap
+from groundling.words.word_map import WordMap, read_map
 
 
 def make(kept: bool = True, dimensions: int = 6) -> WordVectors:
@@ -132,3 +132,42 @@ def test_what_a_killed_write_left_is_removed_by_the_next(tmp_path: Path, name: s
     other.write_bytes(b"of another command")
     storage.write(tmp_path / name, WordVectors(("dog",), np.ones((1, 3), dtype=np.float32)))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([other.name, name])
+
+
+def test_rows_are_changed_and_written_a_block_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A published model has two million rows of pieces in a file: no more than a block of them is in memory."""
+    monkeypatch.setattr(storage, "BLOCK", 3)
+    draw = np.random.default_rng(0)
+    matrix, table, turn = (draw.standard_normal(shape).astype(np.float32) for shape in ((8, 4), (10, 4), (2, 4)))
+    blocks: list[int] = []
+
+    def change(rows: np.ndarray) -> np.ndarray:
+        blocks.append(len(rows))
+        return rows @ turn.T
+
+    words = WordVectors(tuple("abcdefgh"), matrix, Subwords(table, 2, 3, 10))
+    storage.save(tmp_path / "mapped.safetensors", words, change=change)
+    assert max(blocks) == 3 and sum(blocks) == 18
+    found = storage.load(tmp_path / "mapped.safetensors")
+    assert found.words == words.words and found.subwords is not None
+    assert np.allclose(found.matrix, matrix @ turn.T, atol=1e-6)
+    assert np.allclose(found.subwords.table, table @ turn.T, atol=1e-6)
+
+
+def test_a_map_of_centred_words_and_a_matrix_as_text(tmp_path: Path) -> None:
+    centred = WordMap(np.array([[2, 0], [0, 3]], dtype=np.float32), {"method": "x"}, np.array([1, 1], dtype=np.float32))
+    centred.save(tmp_path / "map.safetensors")
+    loaded = read_map(tmp_path / "map.safetensors")
+    assert loaded.rows(np.array([[2, 3]], dtype=np.float32)).tolist() == [[2, 6]]
+    for text in ("2 0\n0 3\n", "2 2\n2 0\n0 3\n"):
+        (tmp_path / "map.txt").write_text(text)
+        assert read_map(tmp_path / "map.txt").matrix.tolist() == [[2, 0], [0, 3]]
+    for text, sentence in (
+        ("1 x\n", r"map\.txt:1: not a line of numbers"),
+        ("1 2\n3\n", "not a matrix"),
+        ("nan 1\n", "not a matrix"),
+        ("", "not a matrix"),
+    ):
+        (tmp_path / "map.txt").write_text(text)
+        with pytest.raises(UserError, match=sentence):
+            read_map(tmp_path / "map.txt")

@@ -17,6 +17,20 @@ def align(
     dictionary: Annotated[
         str, typer.Option(help="Pairs of words (.gz too), or `identical`: words that both languages write alike.")
     ],
+    existing: Annotated[
+        str | None,
+        typer.Option(
+            "--map",
+            help="Test this map and learn none: map.safetensors of --out, a matrix as text (fastText's), or `identity` "
+            "for vectors that are in one space already (VecMap's).",
+        ),
+    ] = None,
+    centre: Annotated[
+        bool, typer.Option("--centre", help="Take the mean of each language's words off its vectors first.")
+    ] = False,
+    fold_case: Annotated[
+        bool, typer.Option("--fold-case", help="Words in lower case, as captions are read: `hund` for Hund.")
+    ] = False,
     method: Annotated[str, typer.Option(help=METHODS)] = "rcsls",
     test: Annotated[
         Path | None, typer.Option(help="Pairs to test on; a fifth of the dictionary's words when left out.")
@@ -47,11 +61,15 @@ def align(
     Prints how often a right translation is the nearest, or among the 5 or 10 nearest words of the other language, for
     words that were not learned from: by cosine (nn) and by CSLS.
     """
+    import numpy as np
+
     from groundling.devices import pick_device
     from groundling.errors import UserError, did_you_mean
     from groundling.settings import check
+    from groundling.text.segmentation import normalise
     from groundling.words import alignment, storage
     from groundling.words.dictionary import identical, read_pairs
+    from groundling.words.word_map import WordMap, read_map
 
     if order not in ("auto", "as-written", "swapped"):
         raise UserError(f'--order: "{order}"{did_you_mean(order, ("auto", "as-written", "swapped"))}')
@@ -62,6 +80,7 @@ def align(
         "neighbours": neighbours,
         "max_neg": max_neg,
         "spectral": spectral,
+        "centre": centre,
         "seed": seed,
     }
     settings = check(alignment.AlignSettings, values, "groundling align")
@@ -70,20 +89,34 @@ def align(
     place = pick_device(device)
     words_a, problems_a = storage.read(source, max_words)
     words_b, problems_b = storage.read(target, max_words)
+    if fold_case:
+        words_a, words_b = (words.folded(normalise) for words in (words_a, words_b))
     alignment.check_sizes(words_a, words_b)
+    given = None
+    if existing == "identity":
+        given = WordMap(np.eye(words_a.dimensions, dtype=np.float32), {"method": "identity"})
+    elif existing is not None:
+        given = read_map(Path(existing))
+        given.check(words_a)
+        if len(given.matrix) != words_b.dimensions:
+            raise UserError(f"{existing}: maps to {len(given.matrix)} dimensions; the target has {words_b.dimensions}")
+    if given is not None:
+        method = f"{given.about.get('method', 'the map')} of {existing}" if existing != "identity" else "identity"
     problems = [problems_a, problems_b]
     if dictionary == "identical":
         pairs = identical(words_a, words_b)
     else:
         pairs, more = read_pairs(Path(dictionary))
         problems.append(more)
+        if fold_case:
+            pairs = list(dict.fromkeys((normalise(one), normalise(other)) for one, other in pairs))
     test_pairs = None
     if test is not None:
         test_pairs, more = read_pairs(test)
         problems.append(more)
     prepared = alignment.prepare_pairs(pairs, test_pairs, words_a, words_b, settings, order)  # type: ignore[arg-type]
     warn_of_problems(problems)
-    found = alignment.align(words_a, words_b, prepared, settings, place)
+    found = alignment.align(words_a, words_b, prepared, settings, place, given)
     result = {
         "precision": found.precision,
         "objective": found.objective,
@@ -92,21 +125,27 @@ def align(
         "words": {"source": len(words_a), "target": len(words_b), "dimensions": words_a.dimensions},
     }
     if out is not None:
-        _write(out, words_a, found, half, {**result, "source": str(source), "target": str(target)})
+        _write(out, words_a, words_b, found, half, {**result, "source": str(source), "target": str(target)})
     if as_json:
         return print_json(result)
     _show(result, source, target)
     if out is not None:
-        print(f"Written to {out}: map.safetensors, aligned.safetensors, alignment.json")
+        centred = ", target.safetensors (the target less its mean)" if found.word_map.mean is not None else ""
+        print(f"Written to {out}: map.safetensors, aligned.safetensors{centred}, alignment.json")
 
 
-def _write(out: Path, vectors: Any, found: Any, half: bool, result: dict[str, Any]) -> None:
+def _write(out: Path, vectors: Any, target: Any, found: Any, half: bool, result: dict[str, Any]) -> None:
     from groundling.files import only_writer, write_json
     from groundling.words import storage
+    from groundling.words.alignment import mean_of_words
 
     with only_writer(out):  # map, vectors and facts of one alignment, never of two
         found.word_map.save(out / "map.safetensors")
-        storage.save(out / "aligned.safetensors", found.word_map.apply(vectors), half)
+        found.word_map.check(vectors)
+        storage.save(out / "aligned.safetensors", vectors, half, found.word_map.rows)
+        if found.word_map.mean is not None:  # what mapped words lie among
+            mean = mean_of_words(target)
+            storage.save(out / "target.safetensors", target, half, lambda rows: rows - mean)
         write_json(out / "alignment.json", result)
 
 
@@ -128,6 +167,6 @@ def _show(result: dict[str, Any], source: Path, target: Path) -> None:
     ]
     if coverage.get("left_out_because_tested"):
         notes.append(f"{coverage['left_out_because_tested']:,} pairs were not learned from: their words are tested.")
-    if result["method"] == "rcsls":
+    if result["objective"] and result["method"] == "rcsls":
         notes.append("Objective: " + " ".join(f"{value:.4f}" for value in result["objective"]))
     print_table(Table(f"{source.name} → {target.name}, {result['method']}", columns, rows, notes))

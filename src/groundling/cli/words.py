@@ -1,4 +1,4 @@
-"""groundling words train | inspect | reduce"""
+"""groundling words train | inspect | reduce | convert | tokens"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,7 +16,9 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
 Vectors = Annotated[Path, typer.Argument(help="Word vectors: .vec, .vec.gz, fastText .bin or .safetensors.")]
 MaxWords = Annotated[int, typer.Option(min=1, help="Read the first (most frequent) so many words.")]
-Out = Annotated[Path, typer.Option("--out", "-o", help="A .safetensors file (keeps subwords), .vec or .vec.gz.")]
+Out = Annotated[
+    Path, typer.Option("--out", "-o", help="A .safetensors or .bin file (keeps subwords), .vec or .vec.gz.")
+]
 Half = Annotated[bool, typer.Option("--half", help="Store float16: half the size.")]
 
 
@@ -143,6 +145,95 @@ def reduce_vectors(
     ]
     note = f"{100 * kept:.1f}% of the variance kept. Written to {out}."
     print_table(Table("", columns, rows, [note]))
+
+
+@app.command("convert")
+def convert(
+    file: Vectors,
+    out: Annotated[Path, typer.Argument(help="A .safetensors or .bin file (keep subwords), .vec or .vec.gz.")],
+    max_words: Annotated[
+        int | None, typer.Option(min=1, help="Read the first (most frequent) so many words; all when left out.")
+    ] = None,
+    fold_case: Annotated[
+        bool, typer.Option("--fold-case", help="Words in lower case, as captions are read: `hund` for Hund.")
+    ] = False,
+    half: Half = False,
+    as_json: AsJson = False,
+) -> None:
+    """Word vectors from one format to another: .vec, fastText's .bin and .safetensors.
+
+    Rows are read and written in blocks: a model that is larger than memory can be converted.
+    """
+    from groundling.errors import UserError
+    from groundling.text.segmentation import normalise
+    from groundling.words import storage
+
+    storage.check_name(out)
+    if half and out.suffix != ".safetensors":
+        raise UserError("--half: only a .safetensors file holds float16")
+    vectors, problems = storage.read(file, max_words)
+    warn_of_problems([problems])
+    if fold_case:
+        vectors = vectors.folded(normalise)
+    storage.write(out, vectors, half)
+    facts = _facts(vectors, out)
+    if as_json:
+        return print_json(facts)
+    lost = "; subwords have no place in this format" if vectors.subwords is not None and not facts["subwords"] else ""
+    print(f"{facts['words']:,} words written to {out}{_about_subwords(facts)}{lost}")
+
+
+@app.command("tokens")
+def tokens(
+    run: Annotated[Path, typer.Argument(help="The folder of a run of la, hem or smalr.")],
+    base: Annotated[str, typer.Option(help="The language that dictionaries translate from.")] = "en",
+    dictionaries: Annotated[
+        str, typer.Option(help="Files of word pairs, also below --data; {base} and {language} stand for codes.")
+    ] = "dictionaries/{base}-{language}.dict.gz",
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Which words share latent tokens: words per token, and how often they translate each other by a dictionary."""
+    from groundling.encoders.tokenisers import from_json
+    from groundling.encoders.tokenisers.by_language import LanguageTokeniser
+    from groundling.errors import UserError
+    from groundling.evaluation.latent_tokens import read_dictionaries, token_quality
+    from groundling.files import read_json
+    from groundling.run import Run
+
+    tokeniser = from_json(read_json(Run.open(run).tokeniser_file))
+    if not isinstance(tokeniser, LanguageTokeniser) or not tokeniser.latent:
+        raise UserError(f"{run}: has no latent tokens; runs of the systems la, hem and smalr have")
+    if base not in tokeniser.latent:
+        raise UserError(f"--base {base}: none of the run's languages ({', '.join(tokeniser.latent)})")
+    found = token_quality(tokeniser.latent, read_dictionaries(dictionaries, base, tokeniser.latent, data), base)
+    if as_json:
+        return print_json(found.to_json())
+    from groundling.report.formatted_table import Column, Table
+
+    columns = [Column("with", text=True), Column("words", decimals=0), Column("pairs in a token", decimals=0)]
+    columns += [Column("translations", "of these, %"), Column("by chance", "of these, %", decimals=2)]
+    columns += [Column("pairs listed", decimals=0), Column("in one token", "of these, %")]
+    columns += [Column("by chance", "of these, %", decimals=2)]
+    rows = [
+        [
+            code,
+            each.words,
+            each.pairs,
+            each.right,
+            each.right_by_chance,
+            each.listed,
+            each.together,
+            each.together_by_chance,
+        ]
+        for code, each in found.languages.items()
+    ]
+    note = (
+        f"{found.tokens:,} tokens for {found.words:,} words: {found.words_per_token:.1f} each, {found.largest:,} at "
+        f"most; {found.shared:.1f}% of them have words of several languages. Pairs: a word of {base} that the "
+        "dictionary knows and a word of the other language."
+    )
+    print_table(Table(f"Words that share latent tokens with {base}", columns, rows, [note]))
 
 
 def _facts(vectors: Any, path: Path) -> dict[str, Any]:

@@ -5,11 +5,13 @@ Fangyu Liu, Rémi Lebret and Karl Aberer, "Visually grounded cross-lingual trans
     s(i, t) = cos(f(M·t), g(i)),   sum of hinges, margin .2,
 
 with the word vectors t of a sentence, frozen; M, the TRANSLATOR, a matrix from the words of the new language to those
-of the language that f was trained on; f a recurrent encoder; g the picture encoder. Three ways to begin (`start`):
+of the language that f was trained on; f a recurrent encoder; g the picture encoder. Four ways to begin (`start`):
 
-    scratch  FS  f and g at random, no M. The source language, which has no need of M, is trained in this way, too
-    encoder  T1  f and g from the run that it starts from, M a random rotation
-    aligned  T2  the same, M learned from a dictionary (SVD, then RCSLS) before any picture is seen
+    scratch   FS  f and g at random, no M. The source language, which has no need of M, is trained in this way, too
+    pictures      g from the run that it starts from, f at random, no M: the control that is not the poster's, without
+                  which nobody knows whether T1 owes its gain to the known text encoder or to the known picture encoder
+    encoder   T1  f and g from the run that it starts from, M a random rotation
+    aligned   T2  the same, M learned from a dictionary (SVD, then RCSLS) before any picture is seen
 
 **The run that it starts from.** A recipe names it (`start: runs/german`) or says how it differs (`start: {corpus:
 {languages: [de]}, system: {start: scratch}}`); the second is trained first, by tables once for all entries and each
@@ -28,6 +30,7 @@ True
 from pathlib import Path
 from typing import Any, ClassVar, Literal, cast
 
+import numpy as np
 import torch
 from pydantic import Field, PositiveInt, model_validator
 from torch import Tensor
@@ -48,16 +51,20 @@ from groundling.words import WordVectors
 from groundling.words.alignment import AlignSettings
 from groundling.words.sources import dictionary_pairs, find_file, map_between, word_vectors
 from groundling.words.training import WordSettings
+from groundling.words.vectors import Matrix, unit
+from groundling.words.word_map import read_map
+
+WITHOUT_MAP = ("scratch", "pictures")  # a new text encoder learns to read its words as they are
 
 
 class TranslatorSettings(VSESettings):
     name: Literal["translator"] = "translator"  # type: ignore[assignment]
     objective: AnyObjective = SumOfHinges()
     text: None = Field(None, description="nothing: word vectors and the map between them are what this system is")  # type: ignore[assignment]
-    start: Literal["scratch", "encoder", "aligned"] = Field(
+    start: Literal["scratch", "pictures", "encoder", "aligned"] = Field(
         "scratch",
-        description="scratch (FS): at random; encoder (T1): encoder and picture encoder from the recipe's `start`; "
-        "aligned (T2): the map from the dictionary, too",
+        description="scratch (FS): at random; pictures: the picture encoder from the recipe's `start`; encoder (T1): "
+        "its text encoder, too; aligned (T2): and the map from the dictionary",
     )
     freeze: list[Literal["map", "encoder", "pictures"]] = Field(
         [], description="parts that are not trained any further; nothing as published"
@@ -67,12 +74,20 @@ class TranslatorSettings(VSESettings):
         description="language → file of word vectors (.vec, .vec.gz, .bin, .safetensors), also below --data; trained "
         "on the corpus's own training captions when left out",
     )
+    fold_case: bool = Field(
+        False, description="words of such files in lower case, as captions are read: `hund` has the vector of Hund"
+    )
     words: WordSettings = Field(WordSettings(dimensions=300), description="how vectors are trained on captions")
     max_words: PositiveInt = Field(20_000, description="words of the vectors that the run keeps, beside its captions'")
     subwords: bool = Field(True, description="keep the pieces of these words, too; otherwise new words are left out")
     dictionary: str | list[str] | None = Field(
         None,
         description="for aligned: a file of word pairs, also below --data; two that share a language; or `identical`",
+    )
+    map: str | None = Field(
+        None,
+        description="for aligned, in place of a dictionary: the map of `groundling align --out`, or a matrix as text, "
+        "also below --data",
     )
     alignment: AlignSettings = AlignSettings()
 
@@ -85,17 +100,19 @@ class TranslatorSettings(VSESettings):
         words = values.get("words", {})
         if isinstance(words, dict):
             words = {**words, "dimensions": values.get("word_dimensions", 300)}
-        without = ("dictionary", "alignment") if values.get("start", "scratch") == "scratch" else ()
+        without = ("dictionary", "map", "alignment") if values.get("start", "scratch") in WITHOUT_MAP else ()
         return {**{key: value for key, value in values.items() if key not in without}, "words": words}
 
     @model_validator(mode="after")
     def _possible(self) -> "TranslatorSettings":
         if self.start == "scratch" and self.freeze:
             raise ValueError("with start: scratch nothing is known that could be frozen")
+        if self.start == "pictures" and set(self.freeze) - {"pictures"}:
+            raise ValueError("with start: pictures only pictures are known and could be frozen")
         if len(set(self.freeze)) == 3:
             raise ValueError("with map, encoder and pictures frozen nothing is left to train")
-        if self.start == "aligned" and self.dictionary is None:
-            raise ValueError("start: aligned needs a dictionary, or `identical`")
+        if self.start == "aligned" and (self.dictionary is None) == (self.map is None):
+            raise ValueError("start: aligned needs a dictionary, or `identical`, or a map, and one of them alone")
         if isinstance(self.dictionary, list) and len(self.dictionary) != 2:
             raise ValueError("one dictionary, or two that share a language")
         return self
@@ -116,6 +133,18 @@ class Translator(VSE):
         super().check(context)
         self._vectors(context)
         self._dictionaries(context)
+        self._map(context)
+
+    def _map(self, context: Context) -> Matrix | None:
+        """A map that was learned elsewhere."""
+        if self.settings.map is None:
+            return None
+        path, size = find_file(self.settings.map, context.data), self.settings.word_dimensions
+        matrix = read_map(path).matrix
+        if matrix.shape != (size, size):
+            shape = " × ".join(map(str, matrix.shape))
+            raise UserError(f"{path}: a map of {shape}, and system.word_dimensions is {size}")
+        return matrix
 
     def _vectors(self, context: Context) -> WordVectors:
         """Of all training captions of its language, whatever part of the corpus it learns from; kept between runs."""
@@ -124,7 +153,7 @@ class Translator(VSE):
         whole = dataset.corpus if dataset.whole is None else dataset.whole
         file = own.vectors.get(language)
         found = None if file is None else find_file(file, context.data)
-        return word_vectors(whole, language, own.words, text.segmentation, found)
+        return word_vectors(whole, language, own.words, text.segmentation, found, own.fold_case)
 
     def _dictionaries(self, context: Context) -> list[Path] | Literal["identical"] | None:
         own = self.settings
@@ -144,7 +173,7 @@ class Translator(VSE):
 
     @property
     def text_encoder(self) -> TextChoice:
-        return MappedEncoder, MappedSettings(mapped=self.settings.start != "scratch")
+        return MappedEncoder, MappedSettings(mapped=self.settings.start not in WITHOUT_MAP)
 
     def encoders(self, tokeniser: Tokeniser, features: int) -> Encoders:
         encoders = super().encoders(tokeniser, features)
@@ -159,15 +188,22 @@ class Translator(VSE):
             raise UserError(f"start: a run of system translator is needed, not of {start.system.name}")
         theirs, ours = cast(MappedEncoder, start.encoders.text), cast(MappedEncoder, encoders.text)
         try:
-            ours.sentence.load_state_dict(theirs.sentence.state_dict())
+            if self.settings.start != "pictures":
+                ours.sentence.load_state_dict(theirs.sentence.state_dict())
             encoders.picture.warm_start(start.encoders.picture)
         except (RuntimeError, ValueError):
             raise UserError(
                 "start: its text or picture encoder has another size; dimensions, word_dimensions and features must "
                 "be the same in both recipes"
             ) from None
-        dictionaries = self._dictionaries(context)
-        if self.settings.start == "aligned":
+        dictionaries, given = self._dictionaries(context), self._map(context)
+        if given is not None:
+            assert ours.map is not None  # noqa: S101 (checked with the settings)
+            words = unit(ours.vectors(_each(cast(VectorTokeniser, tokeniser).words, ours)).detach().cpu().numpy())
+            length = np.linalg.norm(words @ given.T, axis=1).mean()  # words shall be as long as the encoder knows them
+            with torch.no_grad():
+                ours.map.weight.copy_(torch.from_numpy(given / np.float32(max(length, 1e-9))))
+        elif self.settings.start == "aligned":
             known, new = cast(VectorTokeniser, start.tokeniser).words, cast(VectorTokeniser, tokeniser).words
             assert ours.map is not None and dictionaries is not None  # noqa: S101 (checked with the settings)
             device = ours.words.weight.device

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from pydantic import Field, PositiveFloat, PositiveInt
 from torch import Tensor
@@ -13,7 +14,7 @@ from groundling.words.dictionary import Order, Pair, cover, rows, split_pairs
 from groundling.words.procrustes import mean_squared_distance, procrustes
 from groundling.words.rcsls import Criterion, rcsls
 from groundling.words.retrieval import precision
-from groundling.words.vectors import WordVectors, unit
+from groundling.words.vectors import Matrix, WordVectors, unit
 from groundling.words.word_map import WordMap
 
 
@@ -25,6 +26,9 @@ class AlignSettings(Settings):
     learning_rate: PositiveFloat = 1.0
     neighbours: PositiveInt = Field(10, description="of each word, for RCSLS and CSLS")
     max_neg: PositiveInt | None = Field(None, description="search RCSLS's neighbours among the first so many words")
+    centre: bool = Field(
+        False, description="take the mean of each language's words off all its vectors first (Artetxe et al. 2018)"
+    )
     spectral: bool = Field(False, description="keep RCSLS's map from making any vector longer")
     test_share: float = Field(0.2, gt=0, lt=1, description="of the source words, where there is no test dictionary")
     seed: int = Field(0, ge=0)
@@ -94,6 +98,11 @@ def prepare_pairs(
     return Pairs(train, tested, facts)
 
 
+def mean_of_words(vectors: WordVectors) -> Matrix:
+    mean: Matrix = vectors.matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return mean
+
+
 def learn(one: Tensor, other: Tensor, pairs: Tensor, settings: AlignSettings) -> tuple[Tensor, list[float]]:
     """The map M [d, d] between unit vectors whose rows `pairs` [n, 2] belong together, and its objective on the way."""
     a, b = one[pairs[:, 0]], other[pairs[:, 1]]
@@ -106,13 +115,29 @@ def learn(one: Tensor, other: Tensor, pairs: Tensor, settings: AlignSettings) ->
 
 
 def align(
-    source: WordVectors, target: WordVectors, pairs: Pairs, settings: AlignSettings, device: str | torch.device = "cpu"
+    source: WordVectors,
+    target: WordVectors,
+    pairs: Pairs,
+    settings: AlignSettings,
+    device: str | torch.device = "cpu",
+    given: WordMap | None = None,
 ) -> Alignment:
-    """Learn a map on the training pairs and test it on the others. Vectors are compared by direction only."""
+    """Learn a map on the training pairs and test it on the others. Vectors are compared by direction only.
+
+    A map that is `given` is tested and not learned.
+    """
     check_sizes(source, target)
-    one, other = (torch.from_numpy(vectors.unit()).to(device) for vectors in (source, target))
-    matrix, objective = learn(one, other, torch.from_numpy(rows(pairs.train, source, target)).to(device), settings)
-    word_map = WordMap(matrix.cpu().numpy(), {"method": settings.method})
+    centre = settings.centre if given is None else given.mean is not None
+    means = [mean_of_words(vectors) if centre else None for vectors in (source, target)]
+    one, other = (
+        torch.from_numpy(unit(vectors.matrix if mean is None else vectors.matrix - mean)).to(device)
+        for vectors, mean in zip((source, target), means, strict=True)
+    )
+    if given is None:
+        matrix, objective = learn(one, other, torch.from_numpy(rows(pairs.train, source, target)).to(device), settings)
+        word_map = WordMap(matrix.cpu().numpy(), {"method": settings.method}, means[0])
+    else:
+        matrix, objective, word_map = torch.from_numpy(given.matrix).to(device), [], given
     one = torch.from_numpy(unit((one @ matrix.T).cpu().numpy())).to(device)
     answers: dict[int, list[int]] = {}
     for word, answer in rows(pairs.test, source, target).tolist():

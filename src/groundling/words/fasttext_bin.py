@@ -6,7 +6,8 @@
     entries × (word, a zero byte, int64 count, int8 kind)
     bool quantised; int64 rows, int64 columns; rows × columns × float32: one row per word, then one per bucket
 
-The output matrix behind it is of no use here. The n-gram rows stay in the file (a memory map): they are often larger
+The output matrix behind it (bool quantised, rows, columns, numbers) is of no use here, and written as zeros. The n-gram
+rows stay in the file (a memory map): they are often larger
 than memory, and few are needed.
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from groundling.errors import UserError
+from groundling.files import atomic_path
 from groundling.progress import bar
 from groundling.words.lines import opened
 from groundling.words.problems import Problems, shown
@@ -26,6 +28,7 @@ from groundling.words.vectors import Matrix, WordVectors
 MAGIC, VERSIONS = 793712314, (11, 12)
 SUPERVISED = 3
 LONGEST_WORD = 2**16
+BLOCK = 65_536  # rows
 MOST_DIMENSIONS = 10_000
 
 
@@ -121,3 +124,56 @@ def _compose(
     if not words:
         raise UserError(f"{path}: holds no word that can be used")
     return WordVectors(tuple(words), kept[: len(words)], subwords), problems
+
+
+def write_bin(path: Path, vectors: WordVectors) -> None:
+    """A model that fastText's own tools read: the same vectors, for listed words and for all others.
+
+    fastText makes a word's vector of its own row and its pieces; a word's row is written so that the mean is the vector
+    that it has here. Without subwords, words have no pieces.
+    """
+    wrong = next((word for word in vectors.words if not word or set(word) & set(" \n\0")), None)
+    if wrong is not None:
+        raise UserError(f'{path}: the word "{shown(wrong)}" cannot stand in a .bin file; write a .safetensors file')
+    subwords, count, dimensions = vectors.subwords, len(vectors), vectors.dimensions
+    buckets = 0 if subwords is None else subwords.buckets
+    shortest, longest = (0, 0) if subwords is None else (subwords.shortest, subwords.longest)
+    skipgram, negative_sampling = 2, 2
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        file.write(struct.pack("<ii", MAGIC, VERSIONS[-1]))
+        arguments = (dimensions, 5, 1, 1, 5, 1, negative_sampling, skipgram, buckets, shortest, longest, 100)
+        file.write(struct.pack("<12id", *arguments, 1e-4))
+        file.write(struct.pack("<iiiqq", count, count, 0, count, -1))
+        for place, word in enumerate(vectors.words):  # fastText lists frequent words first
+            file.write(word.encode() + b"\0" + struct.pack("<qb", count - place, 0))
+        file.write(struct.pack("<bqq", 0, count + buckets, dimensions))
+        for at in range(0, count, BLOCK):
+            file.write(_own_rows(vectors, at, min(count, at + BLOCK)).astype("<f4").data)
+        for at in range(0, buckets, BLOCK):
+            file.write(_bucket_rows(subwords, at, min(buckets, at + BLOCK)).astype("<f4").data)
+        file.write(struct.pack("<bqq", 0, count, dimensions))
+        for at in range(0, count, BLOCK):
+            file.write(np.zeros((min(count, at + BLOCK) - at, dimensions), dtype="<f4").data)
+
+
+def _own_rows(vectors: WordVectors, start: int, stop: int) -> Matrix:
+    """Rows that make the vectors of words in a mean with their pieces."""
+    rows = np.array(vectors.matrix[start:stop], dtype=np.float32)
+    if vectors.subwords is None:
+        return rows
+    for place, word in enumerate(vectors.words[start:stop]):
+        pieces = len(piece_hashes(word, vectors.subwords.shortest, vectors.subwords.longest))
+        known = vectors.subwords.rows(word)
+        rows[place] = rows[place] * np.float32(1 + pieces) - vectors.subwords.table[known].sum(axis=0)
+    return rows
+
+
+def _bucket_rows(subwords: Subwords | None, start: int, stop: int) -> Matrix:
+    """Rows of all buckets; those that were dropped are zero."""
+    assert subwords is not None  # noqa: S101 (without subwords there are no buckets)
+    if subwords.kept is None:
+        return np.ascontiguousarray(subwords.table[start:stop], dtype=np.float32)
+    rows = np.zeros((stop - start, subwords.table.shape[1]), dtype=np.float32)
+    first, last = np.searchsorted(subwords.kept, [start, stop])
+    rows[subwords.kept[first:last] - start] = subwords.table[first:last]
+    return rows

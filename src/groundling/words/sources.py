@@ -13,6 +13,7 @@ from groundling.corpus import Corpus
 from groundling.corpus.catalogue import DATA_VARIABLE
 from groundling.errors import UserError
 from groundling.files import cache_folder
+from groundling.text.segmentation import normalise
 from groundling.words import storage
 from groundling.words.alignment import AlignSettings, learn
 from groundling.words.composition import compose
@@ -35,12 +36,17 @@ def find_file(name: str, data: Path | None) -> Path:
 
 
 def word_vectors(
-    corpus: Corpus, language: str, settings: WordSettings, segmentation: str, file: Path | None = None
+    corpus: Corpus,
+    language: str,
+    settings: WordSettings,
+    segmentation: str,
+    file: Path | None = None,
+    fold: bool = False,
 ) -> WordVectors:
-    """From `file`, or trained on all training captions of the language in `corpus`."""
+    """From `file`, in lower case where captions are (`fold`), or trained on all training captions of the language."""
     if file is None:
         return trained(sentences(corpus, language, segmentation, settings.context), settings)
-    vectors = _read(file, file.stat().st_mtime_ns)
+    vectors = _read(file, file.stat().st_mtime_ns, language if fold else None)
     if vectors.dimensions != settings.dimensions:
         raise UserError(
             f"{file}: has {vectors.dimensions} dimensions, and system.word_dimensions is {settings.dimensions}"
@@ -49,9 +55,10 @@ def word_vectors(
 
 
 @lru_cache(maxsize=2)
-def _read(file: Path, changed: int) -> WordVectors:
+def _read(file: Path, changed: int, folded: str | None) -> WordVectors:
     """A table of trainings reads the same files dozens of times."""
-    return storage.read(file, MOST_WORDS)[0]
+    vectors = storage.read(file, MOST_WORDS)[0]
+    return vectors if folded is None else vectors.folded(lambda word: normalise(word, folded))
 
 
 def dictionary_pairs(

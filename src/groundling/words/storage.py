@@ -1,23 +1,27 @@
 """Word vectors in one compact file (safetensors), and one door for every format: `read` and `write`."""
 
 import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
-import safetensors.numpy
+import numpy.typing as npt
 from safetensors import SafetensorError, safe_open
 
 from groundling.errors import UserError
 from groundling.files import atomic_path, remove_leftovers
-from groundling.words.fasttext_bin import read_bin
+from groundling.words.fasttext_bin import read_bin, write_bin
 from groundling.words.problems import Problems
 from groundling.words.subwords import Subwords
 from groundling.words.vec import read_vec, write_vec
-from groundling.words.vectors import WordVectors
+from groundling.words.vectors import Matrix, WordVectors
 
 FORMAT = "groundling words 1"
+BLOCK = 65_536  # rows
+KINDS = {"f4": "F32", "f2": "F16", "i8": "I64", "u1": "U8"}
 _TEXT = (".vec", ".vec.gz", ".txt", ".txt.gz")
 
 
@@ -35,43 +39,96 @@ def read(path: Path, max_words: int | None = None) -> tuple[WordVectors, Problem
 
 def check_name(path: Path) -> None:
     """Refuse a name that does not say how to write, before hours of work rather than after."""
-    if not path.name.endswith((".safetensors", *_TEXT)):
-        raise UserError(f"{path}: write word vectors to a name that ends in .safetensors, .vec or .vec.gz")
+    if not path.name.endswith((".safetensors", ".bin", *_TEXT)):
+        raise UserError(f"{path}: write word vectors to a name that ends in .safetensors, .bin, .vec or .vec.gz")
 
 
 def write(path: Path, vectors: WordVectors, half: bool = False) -> None:
-    """As text where the name says so (.vec, .vec.gz), else as safetensors, which keeps the subwords."""
+    """As text where the name says so (.vec, .vec.gz), else with the subwords, as fastText's .bin or as safetensors."""
     check_name(path)
     remove_leftovers(path.parent, path.name)
     if path.name.endswith(_TEXT):
         write_vec(path, vectors)
+    elif path.suffix == ".bin":
+        write_bin(path, vectors)
     else:
         save(path, vectors, half)
 
 
-def save(path: Path, vectors: WordVectors, half: bool = False) -> None:
+def save(
+    path: Path, vectors: WordVectors, half: bool = False, change: Callable[[Matrix], Matrix] | None = None
+) -> None:
     """Words as UTF-8 bytes with the place each ends at, the matrix, and the subwords if there are any.
 
-    `half` stores numbers in float16: half the size, and an error far below what vectors are known to.
+    `half` stores numbers in float16: half the size, and an error far below what vectors are known to. `change` is made
+    of every row of words and subwords. Rows are changed and written a block at a time: those of published models are
+    often larger than memory, and lie in a file that is mapped.
     """
-    kind = np.float16 if half else np.float32
-    if half and np.abs(vectors.matrix).max(initial=0) > np.finfo(np.float16).max:
-        raise UserError(f"{path}: some numbers are too large for float16; write it without --half")
     letters = [word.encode() for word in vectors.words]
-    tensors: dict[str, Any] = {
+    tables = {"matrix": vectors.matrix}
+    arrays: dict[str, Any] = {
         "words": np.frombuffer(b"".join(letters), dtype=np.uint8),
         "ends": np.cumsum([len(word) for word in letters], dtype=np.int64),
-        "matrix": np.ascontiguousarray(vectors.matrix, dtype=kind),
     }
     about: dict[str, Any] = {"format": FORMAT}
     if vectors.subwords is not None:
         subwords = vectors.subwords
         about |= {name: getattr(subwords, name) for name in ("shortest", "longest", "buckets")}
-        tensors["ngrams"] = np.ascontiguousarray(subwords.table, dtype=kind)
+        tables["ngrams"] = subwords.table
         if subwords.kept is not None:
-            tensors["kept"] = subwords.kept
-    with atomic_path(path) as temporary:
-        safetensors.numpy.save_file(tensors, temporary, header(about))
+            arrays["kept"] = subwords.kept
+    with atomic_path(path) as temporary, temporary.open("wb") as file:
+        write_tensors(
+            file, {**arrays, **{name: Rows(table, half, change, path) for name, table in tables.items()}}, about
+        )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of numbers that are written a block at a time, changed on the way."""
+
+    table: Matrix
+    half: bool
+    change: Callable[[Matrix], Matrix] | None
+    path: Path
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float16 if self.half else np.float32)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        nothing = np.zeros((0, self.table.shape[1]), dtype=np.float32)
+        width = self.table.shape[1] if self.change is None else self.change(nothing).shape[1]
+        return len(self.table), width
+
+    def blocks(self) -> Iterator[npt.NDArray[Any]]:
+        for at in range(0, len(self.table), BLOCK):
+            rows = np.ascontiguousarray(self.table[at : at + BLOCK], dtype=np.float32)
+            rows = rows if self.change is None else self.change(rows)
+            if self.half and np.abs(rows).max(initial=0) > np.finfo(np.float16).max:
+                raise UserError(f"{self.path}: some numbers are too large for float16; write it without --half")
+            yield np.ascontiguousarray(rows, dtype=self.dtype)
+
+
+def write_tensors(file: BinaryIO, tensors: dict[str, Any], about: dict[str, Any]) -> None:
+    """The layout of safetensors: the length of a JSON header, the header, then the numbers one after another."""
+    told: dict[str, Any] = {"__metadata__": header(about)}
+    at = 0
+    for name, tensor in tensors.items():
+        size = int(np.prod(tensor.shape, dtype=np.int64)) * tensor.dtype.itemsize
+        told[name] = {
+            "dtype": KINDS[tensor.dtype.str[1:]],
+            "shape": list(tensor.shape),
+            "data_offsets": [at, at + size],
+        }
+        at += size
+    text = json.dumps(told, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    file.write(len(text).to_bytes(8, "little") + text)
+    for tensor in tensors.values():
+        for block in tensor.blocks() if isinstance(tensor, Rows) else [tensor]:
+            file.write(np.ascontiguousarray(block).data)
 
 
 def header(about: dict[str, Any]) -> dict[str, str]:

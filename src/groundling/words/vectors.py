@@ -85,6 +85,22 @@ class WordVectors:
         """The first so many words; the subwords stay."""
         return WordVectors(self.words[:words], self.matrix[:words], self.subwords)
 
+    def folded(self, fold: Callable[[str], str]) -> "WordVectors":
+        """Words as captions are read, in lower case: a word that is listed so keeps its vector, any other has that of
+        the first, most frequent, word that is folded to it ("Hund" for "hund"). The subwords stay.
+
+        >>> words = WordVectors(("Hund", "HUND", "an", "An"), np.eye(4, dtype=np.float32))
+        >>> folded = words.folded(str.lower)
+        >>> folded.words, folded.matrix.argmax(axis=1).tolist()
+        (('hund', 'an'), [0, 2])
+        """
+        chosen: dict[str, int] = {}
+        for row, word in enumerate(self.words):
+            key = fold(word)
+            if key and (key not in chosen or key == word):
+                chosen[key] = row
+        return WordVectors(tuple(chosen), self.matrix[list(chosen.values())], self.subwords)
+
     def changed(self, change: Callable[[Matrix], Matrix]) -> "WordVectors":
         """Every row of words and of subwords changed alike.
 
