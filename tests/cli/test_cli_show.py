@@ -72,3 +72,25 @@ def test_mistakes_leave_the_page_that_is_there(run: Path) -> None:
     assert_one_sentence(call("show", run, "--out", "."), "a folder, where the name of a page is needed")
     assert_one_sentence(call("show", "nowhere"), "nowhere: neither the folder of a run")
     assert Path("page.html").read_text() == "old"
+
+
+def test_captions_before_and_after_their_translations(train_world: list[str]) -> None:
+    """Each is asked alone, then together with the caption of the same picture in the other language."""
+    assert call(*train_world, "--set", "system.caption_pairs=0", "--out", "both").code == 0
+    command = ["show", "both", "--pictures", 0, "--queries", 3, "--translations"]
+    shown = call(*command, "comparable", "--json").json
+    pairs = shown["together"]
+    assert len(pairs) == 6 and "together" not in call(*command[:-1], "--json").json
+    for alone, together in zip(pairs[::2], pairs[1::2], strict=True):
+        assert together["text"].startswith(alone["text"] + " + ")
+        assert together["language"] == alone["language"] and together["answer"] == alone["answer"]
+        code = {"en": "de", "de": "en"}[alone["language"]]
+        assert together["text"].endswith(f" ({code})")
+        assert together["hits"][0]["score"] != alone["hits"][0]["score"]
+    call(*command, "comparable")
+    page = Path("both/show.html").read_text(encoding="utf-8")
+    assert "alone and with their translations" in page
+    asked = call("evaluate", "both", "--consistency", "average", "--source", "comparable", "--json").json
+    recall = f"{asked['languages']['de']['mR']:.1f}"  # the numbers of CLC-A stand below
+    assert recall in page.split("All queries of the split with their translations")[1].split("</table>")[0]
+    assert_one_sentence(call(*command, "corpus:nowhere"), "nowhere")

@@ -27,6 +27,13 @@ def show(
     photos: Annotated[
         Path | None, typer.Option(help="A folder of picture files by name, where the corpus has only features.")
     ] = None,
+    translations: Annotated[
+        str | None,
+        typer.Option(
+            help="Also captions before and after their translations are asked with them, from this source: own, "
+            "comparable, corpus:NAME, a table, hub:MODEL (see `evaluate --source`)."
+        ),
+    ] = None,
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
     out: Annotated[
         Path | None,
@@ -40,6 +47,7 @@ def show(
 
     Drawn at random, not chosen. Pictures are in the page, small; it needs nothing beside it.
     """
+    from groundling.devices import pick_device
     from groundling.errors import UserError
     from groundling.evaluation.saved import answers_folder
     from groundling.evaluation.show import draw_examples
@@ -56,7 +64,8 @@ def show(
     if out is not None and out.is_dir():
         raise UserError(f"--out {out}: a folder, where the name of a page is needed")
     loaded = load(model, text_model, device, prompt)
-    shown = draw_examples(loaded, corpus, language, pictures, queries, seed, photos, split, data)
+    where = pick_device(device).type
+    shown = draw_examples(loaded, corpus, language, pictures, queries, seed, photos, split, data, translations, where)
     folder = loaded.run.folder if loaded.run is not None else answers_folder(loaded, shown.result.corpus)
     page = out or folder / "show.html"
     write_text(page, qualitative_page(shown))

@@ -97,7 +97,7 @@ def examples(evaluated: RankedSplit, queries: int = 12, annotated: int = 6, seed
     sheet: list[Example] = []
     for number in range(queries):
         rows = np.flatnonzero(corpus.languages == codes[number % len(codes)])
-        sheet.append(_asked(evaluated, int(rows[draw.integers(len(rows))])))
+        sheet.append(asked_pictures(evaluated, int(rows[draw.integers(len(rows))])))
     drawn = draw.choice(len(corpus.pictures), size=min(annotated, len(corpus.pictures)), replace=False).tolist()
     return sheet + [FoundCaptions(corpus.path(at), _captions(evaluated, at)) for at in drawn]
 
@@ -122,7 +122,7 @@ def examples_by_language(
     for number in range(queries):
         left = captions[codes[number % len(codes)]]
         if left:
-            sheet.append(_asked(evaluated, left.pop(), photos))
+            sheet.append(asked_pictures(evaluated, left.pop(), photos))
     for number in range(queries, queries + pictures):
         code = codes[number % len(codes)]
         fresh = [at for at in described[code] if at not in used]
@@ -136,7 +136,7 @@ def _in_order(corpus: Corpus) -> list[str]:
     return sorted(corpus.all_languages(), key=lambda code: (code != "en", code))
 
 
-def _asked(evaluated: RankedSplit, row: int, photos: Path | None = None) -> FoundPictures:
+def asked_pictures(evaluated: RankedSplit, row: int, photos: Path | None = None) -> FoundPictures:
     """A caption, the five pictures nearest to it, and its own picture with its rank."""
     corpus = evaluated.corpus
     owner, code = int(corpus.owners[row]), str(corpus.languages[row])

@@ -1,11 +1,12 @@
 """Examples of what a model finds, drawn at random."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from groundling.errors import UserError
 from groundling.evaluation.asked import Asked, asked_corpus
+from groundling.evaluation.consistency.examples import asked_together, before_and_after
 from groundling.evaluation.examples import Example, FoundPictures, examples_by_language
 from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.retrieval import evaluate_retrieval
@@ -21,6 +22,7 @@ class ShownRun:
         seed: what the examples were drawn by.
         untrained: languages among them that the model was not trained on.
         told: whether pictures are told by their captions, as there are no files of them.
+        together: captions alone and then with their translations, by turns, and `together_result` of all that ask so.
     """
 
     run: str
@@ -30,6 +32,8 @@ class ShownRun:
     told: bool
     examples: list[Example]
     result: RetrievalResult
+    together: list[FoundPictures] = field(default_factory=list)
+    together_result: RetrievalResult | None = None
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -37,6 +41,7 @@ class ShownRun:
             "split": self.result.split,
             "skipped": list(self.result.skipped),
             "examples": [_plain(asdict(example)) for example in self.examples],
+            **({"together": [_plain(asdict(example)) for example in self.together]} if self.together else {}),
         }
 
 
@@ -50,10 +55,13 @@ def draw_examples(
     photos: Path | None = None,
     split: str = "test",
     data: Path | None = None,
+    translations: str | None = None,
+    device: str = "cpu",
 ) -> ShownRun:
     """Some pictures with the captions found for them, and captions with pictures, in the model's languages or others.
 
-    `corpus` is another than a run's own.
+    `corpus` is another than a run's own. With `translations`, a source of them as `evaluate --source` has it, also some
+    captions before and after these are asked with them.
     """
     if model.judges:
         raise UserError(
@@ -71,7 +79,12 @@ def draw_examples(
     shown = [found for one in sheet for found in (one.hits if isinstance(one, FoundPictures) else [one])]
     untrained = [code for code in evaluated.by_language if model.languages and code not in model.languages]
     told = all(one.picture is None for one in shown)
-    return ShownRun(model.name, model.system_name, seed, untrained, told, sheet, evaluated.result)
+    found = ShownRun(model.name, model.system_name, seed, untrained, told, sheet, evaluated.result)
+    if translations is None:
+        return found
+    together, versions = asked_together(model, evaluated, translations, data, device)
+    pairs = before_and_after(evaluated, together, versions, queries, seed, photos)
+    return replace(found, together=pairs, together_result=together.result)
 
 
 def _plain(value: Any) -> Any:

@@ -19,9 +19,21 @@ def qualitative_page(shown: ShownRun) -> str:
     sections = [
         Section("Picture → words", described),
         Section("Words → pictures", asked),
+        *_together(shown),
         Section("All queries of the split", [recall_table(shown.result)]),
     ]
     return Page(Header("groundling show", title, _drawn(shown), _notes(shown)), sections).html()
+
+
+def _together(shown: ShownRun) -> list[Section]:
+    """Captions alone, and each again with its translations, as in Figures 5 and 6 of SMALR (Burns et al. 2020)."""
+    if shown.together_result is None:
+        return []
+    blocks, _ = picture_blocks(shown.together, SIDE, headings=False, large=True)
+    return [
+        Section("Words → pictures, alone and with their translations", blocks),
+        Section("All queries of the split with their translations", [recall_table(shown.together_result)]),
+    ]
 
 
 def _drawn(shown: ShownRun) -> str:

@@ -33,7 +33,8 @@ class WordMap:
 
     def rows(self, rows: Matrix) -> Matrix:
         """[n, source dimensions] → [n, target dimensions]"""
-        return (rows if self.mean is None else rows - self.mean) @ self.matrix.T
+        centred = rows if self.mean is None else rows - self.mean
+        return np.asarray(centred @ self.matrix.T, dtype=np.float32)
 
     def check(self, vectors: WordVectors) -> None:
         if vectors.dimensions != self.matrix.shape[1]:
