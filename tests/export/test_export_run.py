@@ -22,7 +22,7 @@ from groundling.encoders.text import bag
 from groundling.errors import UserError
 from groundling.export import OnnxModel
 from groundling.export import manifest as manifests
-from groundling.export.halves import halved
+from groundling.export.precision import reduced
 from groundling.export.write import export_run
 from groundling.model import Model
 from groundling.model.fingerprint import run_fingerprint
@@ -146,7 +146,7 @@ def test_half_precision_is_half_the_size_and_nearly_the_same(folder: Path) -> No
     from onnxruntime import InferenceSession
 
     whole = (folder / "text.onnx").read_bytes()
-    half = halved(whole)
+    half = reduced(whole, "half")
     assert len(half) < 0.65 * len(whole)
     given = {"ids": np.array([[4, 5, 6], [7, 8, 0]], dtype=np.int32), "lengths": np.array([3, 2])}
     found = [InferenceSession(data).run(None, given)[0] for data in (whole, half)]

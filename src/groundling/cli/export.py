@@ -1,35 +1,69 @@
 """groundling export"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from groundling.cli.output import AsJson, print_json
 
 if TYPE_CHECKING:
+    from groundling.export.doors import Left
     from groundling.export.manifest import GraphFile, Manifest
+    from groundling.export.precision import Precision
+
+PRECISIONS: "dict[str, Precision]" = {"float32": "float32", "fp16": "half", "int8": "int8"}
 
 
 def export(
-    run: Annotated[Path, typer.Argument(help="A trained run.")],
-    onnx: Annotated[Path, typer.Option("--onnx", help="The folder to write; it must not be there yet.")],
-    half: Annotated[
-        bool,
-        typer.Option("--half", help="Keep weights in half precision: half the size, slightly different vectors."),
-    ] = False,
+    model: Annotated[str, typer.Argument(help="A trained run, or the folder or hub name of a pretrained pair.")],
+    onnx: Annotated[
+        Path | None,
+        typer.Option("--onnx", help="A folder of ONNX graphs; MODEL.onnx beside the model when no folder is named."),
+    ] = None,
+    sentence_transformers: Annotated[
+        Path | None,
+        typer.Option("--sentence-transformers", help="A folder that SentenceTransformer loads, with the same vectors."),
+    ] = None,
+    immich: Annotated[
+        Path | None, typer.Option("--immich", help="A folder that immich's machine-learning service reads.")
+    ] = None,
+    precision: Annotated[
+        Literal["float32", "fp16", "int8"],
+        typer.Option(help="Of the weights in ONNX graphs: half and a quarter of the size, slightly different vectors."),
+    ] = "float32",
+    text_model: Annotated[
+        str | None,
+        typer.Option(help="A separate text encoder of sentence-transformers for a pretrained pair."),
+    ] = None,
+    half: Annotated[bool, typer.Option("--half", help="The same as --precision fp16.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a model as ONNX graphs with its tokeniser, checked against PyTorch to 1e-4 (extra `onnx`).
+    """Write a model for use elsewhere, checked against PyTorch, with a card (README.md). Folders must not be there yet.
 
-    `index`, `search`, `serve` and `check` take the folder as --model, and then run without torch.
+    `index`, `search`, `serve` and `check` take a folder of ONNX graphs as --model, and then run without torch; one that
+    lies beside its run is taken by itself.
     """
-    from groundling.export.write import export_run
+    from groundling.errors import UserError
+    from groundling.export.doors import leave
 
-    manifest = export_run(run, onnx, half)
+    if half and precision == "int8":
+        raise UserError("--half and --precision int8: choose one")
+    bits = PRECISIONS["fp16" if half else precision]
+    left = leave(model, onnx, sentence_transformers, immich, bits, text_model)
     if as_json:
-        return print_json(manifest.model_dump())
-    _show(onnx, manifest)
+        return print_json(_as_json(left))
+    _show(left)
+
+
+def _as_json(left: "Left") -> object:
+    """The manifest where there is only that, as ever; else what was written by each door."""
+    doors = {"sentence_transformers": left.sentence_transformers, "immich": left.immich}
+    others = {name: vars(one) for name, one in doors.items() if one is not None}
+    manifest = None if left.manifest is None else left.manifest.model_dump()
+    if not others:
+        return manifest
+    return others if manifest is None else {"onnx": manifest, **others}
 
 
 def _graphs(manifest: "Manifest") -> "list[GraphFile]":
@@ -37,13 +71,30 @@ def _graphs(manifest: "Manifest") -> "list[GraphFile]":
     return [part for part in whole if part is not None]
 
 
-def _show(folder: Path, manifest: "Manifest") -> None:
+def _show(left: "Left") -> None:
+    if left.manifest is not None and left.onnx is not None:
+        _show_onnx(left.onnx, left.manifest)
+    for one in (left.sentence_transformers, left.immich):
+        if one is not None:
+            print(f"{one.folder}: {one.about}, {_size(Path(one.folder)):.1f} MB")
+            print(f"At most {one.difference:.1e} from groundling's own vectors in any entry")
+            for note in one.notes:
+                print(note)
+
+
+def _size(folder: Path) -> float:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
+
+
+def _show_onnx(folder: Path, manifest: "Manifest") -> None:
     names = [part.name for part in _graphs(manifest)]
-    size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
     found = manifest.agreement
     apart = max(found.text, found.picture, found.backbone or 0.0, found.verdict or 0.0)
-    print(f"{folder}: {', '.join(names)}, {size:.1f} MB")
+    print(f"{folder}: {', '.join(names)}, {_size(folder):.1f} MB")
     print(f"At most {apart:.1e} from PyTorch in any entry of a vector (allowed: {found.tolerance:g})")
+    if manifest.recall is not None:
+        kept = manifest.recall
+        print(f"Mean recall on the test split of {kept.corpus}: {kept.exported:.2f} (PyTorch: {kept.pytorch:.2f})")
     if manifest.backbone is None:
         typer.echo(
             "no backbone: the model was trained on features that came from elsewhere, so it cannot look at pictures",

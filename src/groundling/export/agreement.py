@@ -8,18 +8,20 @@ from groundling.errors import UserError
 from groundling.export import samples
 from groundling.export.manifest import Agreement
 from groundling.export.onnx_model import OnnxModel
+from groundling.export.precision import Precision
+from groundling.model.pretrained import PretrainedModel
 from groundling.model.protocol import Vectors
 from groundling.model.trained import TrainedModel
 from groundling.vision.backbones import Backbone
 from groundling.vision.preprocessing import Preprocessing
 
-TOLERANCE = {"float32": 1e-4, "half": 1e-2}
+TOLERANCE: dict[Precision, float] = {"float32": 1e-4, "half": 1e-2, "int8": 1e-1}
 PARTS = ("ids", "lengths", "spellings")
 ALONE = 12  # captions that are also encoded one by one: what stands beside a caption must not matter
 
 
 def measured(
-    model: TrainedModel, exported: OnnxModel, seen: tuple[Backbone, Preprocessing] | None, weights: str, run: Path
+    model: TrainedModel, exported: OnnxModel, seen: tuple[Backbone, Preprocessing] | None, weights: Precision, run: Path
 ) -> Agreement:
     """The differences between a model and what was exported from it; more than the tolerance is an error."""
     texts, codes = _captions(model, exported, run)
@@ -37,12 +39,29 @@ def measured(
         few = min(len(texts), len(drawn))
         asked = texts[:few], drawn[:few], codes[:few]
         pairs["verdict"] = exported.judge_features(*asked), model.judge_features(*asked)
-    apart = {name: float(np.abs(ours - theirs).max()) for name, (ours, theirs) in pairs.items()}
+    return _agreement(pairs, weights, str(run))
+
+
+def measured_pretrained(model: PretrainedModel, exported: OnnxModel, weights: Precision) -> Agreement:
+    """The same for a pretrained model, whose pictures go through its own processor, and exported through ours."""
+    texts = samples.pieces(exported.readers[0].tokeniser)
+    codes = [""] * len(texts)
+    pairs = {"text": (exported.encode_text(texts, codes), model.encode_text(texts, codes))}
+    alone = [exported.encode_text([text], [""]) for text in texts[:ALONE]]
+    pairs["text alone"] = np.concatenate(alone), pairs["text"][1][:ALONE]
+    files = samples.files()
+    ours = exported.encode_prepared([exported.preparation(data) for data in files])
+    pairs["picture"] = ours, model.encode_prepared([model.preparation(data) for data in files])
+    return _agreement(pairs, weights, model.name)
+
+
+def _agreement(pairs: dict[str, tuple[Vectors, Vectors]], weights: Precision, name: str) -> Agreement:
+    apart = {part: float(np.abs(ours - theirs).max()) for part, (ours, theirs) in pairs.items()}
     cosine = min(_cosine(*pair) for pair in pairs.values())
-    for name, difference in apart.items():
+    for part, difference in apart.items():
         if not difference <= TOLERANCE[weights]:  # so that NaN is refused, too
             raise UserError(
-                f"{run}: the exported graph for {name} differs from PyTorch's by {difference:.1e}, more than "
+                f"{name}: the exported graph for {part} differs from PyTorch's by {difference:.1e}, more than "
                 f"{TOLERANCE[weights]:g}; nothing was written"
             )
     return Agreement(

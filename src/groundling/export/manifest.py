@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from groundling.errors import UserError
+from groundling.export.precision import Precision
 from groundling.files import check_checksum, read_json
 from groundling.settings import Settings, check
 
@@ -40,6 +41,10 @@ class ReaderFiles(Settings):
 class PreprocessingSettings(Settings):
     """How a picture becomes pixels (see `vision.preprocessing.Preprocessing`); colours are normalised in the graph."""
 
+    like: Literal["groundling", "transformers"] = Field(
+        "groundling", description="whose arithmetic it is: resizing and cutting in one step, or one after the other"
+    )
+
     size: int
     resize: int
     mirror: bool
@@ -64,10 +69,23 @@ class Agreement(Settings):
     cosine: float
 
 
+class RecallKept(Settings):
+    """Recall on the test split of a run's corpus, text to picture and back, over all languages: mean of R@1, 5 and 10.
+
+    `pytorch` is the run's own, `exported` that of what was exported from it.
+    """
+
+    corpus: str
+    pytorch: float
+    exported: float
+
+
 class Manifest(Settings):
     format: Literal[1]
     kind: Literal["groundling-onnx"]
     groundling: str
+    source: Literal["run", "pretrained"] = Field("run", description="what it was exported from")
+    corpus: str = Field("", description="what a run was trained on")
     recipe: str
     system: str
     similarity: str
@@ -82,7 +100,7 @@ class Manifest(Settings):
     fingerprint: str = Field(description="of the run; an index asks for the model that has it")
     text_fingerprint: str = Field("", description="of the run's text side; exports had none before")
     picture_fingerprint: str = Field("", description="of the run's picture side; exports had none before")
-    weights: Literal["float32", "half"]
+    weights: Precision
     readers: list[ReaderFiles] = Field(min_length=1)
     picture: GraphFile
     backbone: GraphFile | None = None
@@ -94,6 +112,7 @@ class Manifest(Settings):
         {}, description="by language: the same by the words of the statements, without a picture"
     )
     agreement: Agreement
+    recall: RecallKept | None = Field(None, description="where the corpus of the run was at hand")
 
 
 def read(folder: Path) -> Manifest:

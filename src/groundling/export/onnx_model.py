@@ -25,7 +25,7 @@ from groundling.export.manifest import GraphFile, Manifest, ReaderFiles
 from groundling.export.sessions import Session
 from groundling.model.protocol import FeatureModel, Owners, Vectors, refuse_options
 from groundling.text import Tokens
-from groundling.vision.preprocessing import Pixels, Preprocessing
+from groundling.vision.preprocessing import Pixels, Preprocessing, ProcessorCut
 
 SQUARES_AT_ONCE = 4  # more do not fit a core's cache, and take longer
 PICTURES_AT_ONCE = 4096
@@ -63,9 +63,9 @@ class OnnxModel(FeatureModel):
         readers: who reads captions; the last one who knows a language reads it, else the first.
     """
 
-    kind = "run"  # it stands in for its run: an index built with one is searched with the other
-
     def __init__(self, folder: Path, manifest: Manifest, readers: list[Reader]) -> None:
+        # It stands in for what it was exported from: an index built with one is searched with the other.
+        self.kind, self.asks_language = manifest.source, manifest.source == "run"
         self.folder, self.manifest, self.readers = folder, manifest, readers
         self.name, self.backbone, self.similarity = str(folder), manifest.backbone_name, manifest.similarity
         self.languages = list(manifest.languages)
@@ -92,7 +92,9 @@ class OnnxModel(FeatureModel):
                 f"{self.folder}: this model was trained on a precomputed array, so it cannot look at picture files; "
                 "train one with a backbone"
             )
-        return Session(self.folder, graph), Preprocessing(**settings.model_dump())
+        said = settings.model_dump(exclude={"like"})
+        plain = settings.like == "transformers"
+        return Session(self.folder, graph), ProcessorCut(**said) if plain else Preprocessing(**said)
 
     @cached_property
     def _entailment(self) -> Session:

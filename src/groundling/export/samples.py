@@ -1,9 +1,11 @@
 """Captions and pictures to try an exported model with: the run's own are not with it, so they are drawn."""
 
+import io
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 from groundling.text import Tokeniser
 from groundling.vision.preprocessing import Pixels, Preprocessing
@@ -39,6 +41,33 @@ def _known(tokeniser: Tokeniser) -> Mapping[str, Sequence[str]]:
         return listed
     letters, draw = sorted(tokeniser.known_letters() or "a"), np.random.default_rng(1)
     return {"": ["".join(draw.choice(letters, size)) for size in (*range(1, 40), *range(1, 12))]}
+
+
+def pieces(tokeniser: Tokeniser, count: int = 48) -> list[str]:
+    """Texts for a tokeniser of word pieces: of its own vocabulary, as far as these are words, among others."""
+    vocabulary = getattr(tokeniser, "pieces", None)
+    known = sorted(vocabulary.get_vocab()) if vocabulary is not None else []
+    words = [word for token in known if (word := token.strip("Ġ▁#</w>")).isalpha()] or ["dog", "a", "Hund"]
+    draw = np.random.default_rng(0)
+    texts = []
+    for number in range(count):
+        pool = FOREIGN if number % 6 == 5 else words
+        size = number % 12 if number < count - 2 else 200  # and two that are longer than what is read
+        texts.append(" ".join(str(pool[int(draw.integers(len(pool)))]) for _ in range(size)))
+    return texts
+
+
+def files() -> list[bytes]:
+    """Picture files, tall and wide: noise, and waves of colour."""
+    draw, made = np.random.default_rng(0), []
+    for width, height in ((301, 200), (160, 333), (64, 64), (517, 400)):
+        across, down = np.meshgrid(np.linspace(0, 20, width), np.linspace(0, 9, height))
+        wave = np.stack([np.sin(across + colour) * np.cos(down - colour) for colour in range(3)], axis=-1)
+        noisy = 127.5 * (1 + wave) * 0.8 + draw.uniform(0, 50, wave.shape)
+        buffer = io.BytesIO()
+        Image.fromarray(noisy.astype(np.uint8)).save(buffer, "PNG")
+        made.append(buffer.getvalue())
+    return made
 
 
 def features(size: int, count: int = 64) -> npt.NDArray[np.float32]:

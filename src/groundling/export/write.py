@@ -14,9 +14,12 @@ from groundling.errors import UserError
 from groundling.export import manifest as manifests
 from groundling.export.agreement import TOLERANCE, measured
 from groundling.export.backbone_graph import BackboneGraph
-from groundling.export.halves import halved
+from groundling.export.card import card_of_run
 from groundling.export.manifest import Agreement, ExportedFile, GraphFile, Manifest, PreprocessingSettings, ReaderFiles
+from groundling.export.onnx_card import started_from, write_card
 from groundling.export.onnx_model import OnnxModel
+from groundling.export.precision import Precision, reduced
+from groundling.export.recall import recall_kept
 from groundling.export.trace import Graph, traced
 from groundling.files import atomic_path, new_folder, refuse_existing, with_checksum, write_json
 from groundling.model.trained import Reader, TrainedModel
@@ -28,34 +31,36 @@ from groundling.vision.from_settings import backbone_of, preprocessing_of
 from groundling.vision.preprocessing import Preprocessing
 
 
-def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manifest:
+def export_run(run: str | Path, folder: str | Path, precision: Precision = "float32") -> Manifest:
     """The model of a run as `folder`, which must not be there yet.
 
     Args:
         run: a finished run of any system.
         folder: where the graphs go: text.onnx, picture.onnx, backbone.onnx, tokeniser.json, manifest.json.
-        half: keep weights in half precision: half the size, vectors that differ in the third digit.
+        precision: of the weights that are kept (see `precision`).
     """
     opened, folder = Run.open(Path(run)), Path(folder).expanduser()
     refuse_existing(folder)
     model = TrainedModel.load(opened.folder, "cpu")
     with new_folder(folder) as place, bar("Exporting", total=4) as progress:
-        readers = [_reader(place, number, reader, model, half) for number, reader in enumerate(model.readers)]
+        readers = [_reader(place, number, reader, model, precision) for number, reader in enumerate(model.readers)]
         progress.advance()
-        picture = _write(place, "picture.onnx", _picture(model), half)
+        picture = write_graph(place, "picture.onnx", _picture(model), precision)
         progress.advance()
-        seen = _backbone(model)
-        backbone = None if seen is None else _write(place, "backbone.onnx", _backbone_graph(*seen), half)
+        seen = seen_by(model)
+        backbone = None if seen is None else write_graph(place, "backbone.onnx", _backbone_graph(*seen), precision)
         head = (
-            _write(place, "verdict.onnx", _head_graph(model, readers[0].text, picture), half) if model.judges else None
+            write_graph(place, "verdict.onnx", _head_graph(model, readers[0].text, picture), precision)
+            if model.judges
+            else None
         )
         progress.advance()
-        weights = "half" if half else "float32"
-        suffix = f"-{weights}" if half else ""  # slightly other vectors
+        suffix = "" if precision == "float32" else f"-{precision}"  # slightly other vectors
         manifest = Manifest(
             format=manifests.FORMAT,
             kind=manifests.KIND,
             groundling=groundling.__version__,
+            corpus=model.recipe.corpus.name,
             recipe=model.recipe.name,
             system=model.system.name,
             similarity=model.system.similarity,
@@ -68,24 +73,26 @@ def export_run(run: str | Path, folder: str | Path, half: bool = False) -> Manif
             fingerprint=model.fingerprint + suffix,
             text_fingerprint=model.text_fingerprint + suffix,
             picture_fingerprint=model.picture_fingerprint + suffix,
-            weights=weights,
+            weights=precision,
             readers=readers,
             picture=picture,
             backbone=backbone,
             verdict=head,
             accuracy=model.accuracy,
             words_alone=model.words_alone,
-            agreement=Agreement(tolerance=TOLERANCE[weights], text=0, picture=0, cosine=1),  # not known yet
+            agreement=Agreement(tolerance=TOLERANCE[precision], text=0, picture=0, cosine=1),  # not known yet
         )
         write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
-        agreement = measured(model, OnnxModel.load(place), seen, weights, opened.folder)
-        manifest = manifest.model_copy(update={"agreement": agreement})
+        exported = OnnxModel.load(place)
+        agreement = measured(model, exported, seen, precision, opened.folder)
+        manifest = manifest.model_copy(update={"agreement": agreement, "recall": recall_kept(model, exported)})
         write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
+        write_card(card_of_run(opened, started_from(model)), place, manifest, folder)
         progress.advance()
     return manifest
 
 
-def _reader(folder: Path, number: int, reader: Reader, model: TrainedModel, half: bool) -> ReaderFiles:
+def _reader(folder: Path, number: int, reader: Reader, model: TrainedModel, precision: Precision) -> ReaderFiles:
     suffix = str(number + 1) if number else ""
     name = f"tokeniser{suffix}.json"
     write_json(folder / name, reader.tokeniser.exported())
@@ -93,8 +100,8 @@ def _reader(folder: Path, number: int, reader: Reader, model: TrainedModel, half
     graph = text_graph(reader.encoder, model.system.name)
     return ReaderFiles(
         languages=languages,
-        tokeniser=ExportedFile(name=name, sha256=_sha256((folder / name).read_bytes())),
-        text=_write(folder, f"text{suffix}.onnx", graph, half),
+        tokeniser=ExportedFile(name=name, sha256=file_sha256(folder / name)),
+        text=write_graph(folder, f"text{suffix}.onnx", graph, precision),
     )
 
 
@@ -111,20 +118,20 @@ def text_graph(encoder: TextEncoder, system: str) -> Graph:
     if letters is not None:  # so many, or, where words are of pieces, any number
         inputs["spellings"] = (torch.ones(6, letters or 4, dtype=torch.int32), ["words", None if letters else "pieces"])
     alone = deepcopy(encoder).float().cpu().eval().requires_grad_(False)
-    return _graph(alone.export_graph(), inputs, "captions", f"system {system}")
+    return make_graph(alone.export_graph(), inputs, "captions", f"system {system}")
 
 
 def _picture(model: TrainedModel) -> Graph:
     example = torch.from_numpy(np.ones((3, model.features), dtype=np.float32))
     inputs = {"features": (example, ["pictures", None])}
-    return _graph(model.encoders.picture.export_graph(), inputs, "pictures", f"system {model.system.name}")
+    return make_graph(model.encoders.picture.export_graph(), inputs, "pictures", f"system {model.system.name}")
 
 
 def _head_graph(model: TrainedModel, text: GraphFile, picture: GraphFile) -> Graph:
     sizes = {"sentences": int(text.outputs["vectors"][1]), "pictures": int(picture.outputs["vectors"][1])}
     inputs = {name: (torch.ones(3, size), ["pairs", None]) for name, size in sizes.items()}
     head = Tempered(cast(JudgingEncoders, model.encoders).head, model.temperature)
-    return _graph(head, inputs, "pairs", f"system {model.system.name}", "logits")
+    return make_graph(head, inputs, "pairs", f"system {model.system.name}", "logits")
 
 
 class Tempered(torch.nn.Module):
@@ -142,12 +149,12 @@ class Tempered(torch.nn.Module):
 def _backbone_graph(backbone: Backbone, preprocessing: Preprocessing) -> Graph:
     example = torch.zeros(3, backbone.size, backbone.size, 3, dtype=torch.uint8)
     inputs = {"pixels": (example, ["squares", None, None, None])}
-    return _graph(
+    return make_graph(
         BackboneGraph(backbone, preprocessing.mirror), inputs, "squares", f"backbone {backbone.name}", "features"
     )
 
 
-def _graph(module: torch.nn.Module, inputs: dict[str, Any], side: str, what: str, output: str = "vectors") -> Graph:
+def make_graph(module: torch.nn.Module, inputs: dict[str, Any], side: str, what: str, output: str = "vectors") -> Graph:
     try:
         return traced(module, inputs, output, side)
     except UserError:
@@ -157,7 +164,7 @@ def _graph(module: torch.nn.Module, inputs: dict[str, Any], side: str, what: str
         raise UserError(f"{what}: cannot be exported to ONNX ({reason[:200]})") from error
 
 
-def _backbone(model: TrainedModel) -> tuple[Backbone, Preprocessing] | None:
+def seen_by(model: TrainedModel) -> tuple[Backbone, Preprocessing] | None:
     settings = model.feature_settings
     if settings is None or settings.array is not None:
         return None
@@ -168,14 +175,19 @@ def _backbone(model: TrainedModel) -> tuple[Backbone, Preprocessing] | None:
 
 
 def _settings(preprocessing: Preprocessing) -> PreprocessingSettings:
-    return PreprocessingSettings(**{name: getattr(preprocessing, name) for name in PreprocessingSettings.model_fields})
+    own = PreprocessingSettings.model_fields.keys() - {"like"}
+    return PreprocessingSettings(**{name: getattr(preprocessing, name) for name in own})
 
 
-def _write(folder: Path, name: str, graph: Graph, half: bool) -> GraphFile:
-    data = halved(graph.data) if half else graph.data
+def write_graph(folder: Path, name: str, graph: Graph, precision: Precision) -> GraphFile:
+    data = reduced(graph.data, precision)
     with atomic_path(folder / name) as temporary:
         temporary.write_bytes(data)
     return GraphFile(name=name, sha256=_sha256(data), opset=graph.opset, inputs=graph.inputs, outputs=graph.outputs)
+
+
+def file_sha256(path: Path) -> str:
+    return _sha256(path.read_bytes())
 
 
 def _sha256(data: bytes) -> str:

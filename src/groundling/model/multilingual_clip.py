@@ -19,7 +19,7 @@ from groundling import hub
 from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.pooled_transformer import PooledTransformer
-from groundling.model.sides import Inputs, TextSide
+from groundling.model.sides import Inputs, TextRules, TextSide
 from groundling.model.snapshot import WHAT, fingerprint, read, tensors
 
 MODEL_TYPE = "M-CLIP"
@@ -75,6 +75,9 @@ class MultilingualClip(TextSide):
 
     def tokens(self, texts: Sequence[str]) -> Inputs:
         return self.encoder.tokens(texts)
+
+    def text_rules(self) -> TextRules:
+        return self.encoder.text_rules()
 
     def vectors(self, inputs: Inputs) -> Tensor:
         vectors: Tensor = self.linear(self.encoder.vectors(inputs))

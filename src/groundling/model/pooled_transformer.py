@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from groundling.model.sides import Inputs, TextSide
+from groundling.model.processor_settings import rules_of
+from groundling.model.sides import Inputs, TextRules, TextSide
 from groundling.model.snapshot import fingerprint
 
 
@@ -106,6 +107,10 @@ class PooledTransformer(TextSide):
             return_tensors="pt",
         )
         return {"input_ids": given["input_ids"], "attention_mask": given["attention_mask"]}
+
+    def text_rules(self) -> TextRules:
+        rules, pad = rules_of(self.pieces, self.name), int(self.pieces.pad_token_id or 0)
+        return TextRules(rules, self.longest, pad, small_letters=self.small_letters, prefix=self.prefix)
 
     def vectors(self, inputs: Inputs) -> Tensor:
         states: Tensor = self._network(**inputs).last_hidden_state

@@ -19,7 +19,7 @@ from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.pair_types import PAIR_TYPES
 from groundling.model.pooled_transformer import POOLINGS, PooledTransformer
-from groundling.model.sides import Inputs, TextSide
+from groundling.model.sides import Inputs, TextRules, TextSide
 from groundling.model.snapshot import WHAT, fingerprint, read
 from groundling.model.transformers_pair import TransformersPair
 
@@ -63,6 +63,9 @@ class SentenceEncoder(TextSide):
 
     def tokens(self, texts: Sequence[str]) -> Inputs:
         return self.first.tokens(texts)
+
+    def text_rules(self) -> TextRules:
+        return self.first.text_rules()
 
     def vectors(self, inputs: Inputs) -> Tensor:
         vectors: Tensor = self.rest(self.first.vectors(inputs))

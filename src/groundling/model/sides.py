@@ -6,8 +6,9 @@ trained on, exported and compared; `encode` is the same as unit vectors, in batc
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +16,54 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
+from groundling.errors import UserError
 from groundling.model.protocol import Vectors
 
 Inputs = dict[str, Tensor]  # what a network is called with, by name; the first dimension is that of the batch
 GPU_BATCH = 32  # pictures at once
+
+
+@dataclass(frozen=True)
+class TextRules:
+    """How texts become rows of tokens, as data, so that an exported model does the same without its library.
+
+    Attributes:
+        rules: of the tokeniser, as the package `tokenizers` writes them.
+        longest: tokens that are read of a text, with the marks at its ends.
+        pad: the token that fills up shorter texts.
+        padded: whether every text is filled up to `longest`.
+        masked: whether the network is told which tokens are padding.
+        small_letters: whether texts are read in small letters.
+        prefix: what every text begins with.
+    """
+
+    rules: str
+    longest: int
+    pad: int
+    padded: bool = False
+    masked: bool = True
+    small_letters: bool = False
+    prefix: str = ""
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How a picture becomes a square of colours: its short side to `resize`, the middle cut out, colours normalised.
+
+    Attributes:
+        size: of the square.
+        resize: of the short side before it is cut out.
+        stretch: whether all of the picture becomes the square instead.
+        resample: how pixels are interpolated.
+        mean, std: of the colours, from 0 to 1.
+    """
+
+    size: int
+    resize: int
+    stretch: bool
+    resample: Literal["bicubic", "bilinear"]
+    mean: tuple[float, float, float]
+    std: tuple[float, float, float]
 
 
 class Side(ABC):
@@ -64,6 +109,10 @@ class TextSide(Side):
     def tokens(self, texts: Sequence[str]) -> Inputs:
         """What the network is given of these texts: cut, padded and spelled as its makers did."""
 
+    def text_rules(self) -> TextRules:
+        """What `tokens` does, as data; an error that says why, where that cannot be told."""
+        raise UserError(f"{self.name}: what reads text here is code, not data, so that it cannot be exported")
+
     def encode(self, texts: Sequence[str], batch_size: int = 512) -> Vectors:
         """[texts, dimensions] unit vectors. Texts of like length go together; they come back in their own order."""
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
@@ -90,6 +139,10 @@ class PictureSide(Side):
     @abstractmethod
     def inputs(self, prepared: Sequence[npt.NDArray[Any]]) -> Inputs:
         """What the network is given of these pictures: cut and normalised as its makers did."""
+
+    def cutting(self) -> Cutting:
+        """What `preparation` and `inputs` do, as data; an error that says why, where that cannot be told."""
+        raise UserError(f"{self.name}: cuts pictures in a way of its own, so that it cannot be exported")
 
     def encode(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
         """[pictures, dimensions] unit vectors."""

@@ -19,7 +19,8 @@ from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.fingerprint import StoredWeights, side_fingerprint
 from groundling.model.pair_types import has_sentence, is_picture, is_text, pair_type
-from groundling.model.sides import Inputs, PictureSide, TextSide
+from groundling.model.processor_settings import cutting_of, rules_of
+from groundling.model.sides import Cutting, Inputs, PictureSide, TextRules, TextSide
 from groundling.model.snapshot import WHAT, check_weights, read
 from groundling.vision.preprocessing import Pixels, Upright
 
@@ -99,6 +100,11 @@ class PairText(TextSide):
             )
         return {"input_ids": ids, "attention_mask": given["attention_mask"]} if kind.masked else {"input_ids": ids}
 
+    def text_rules(self) -> TextRules:
+        kind, pad = self.pair.type, self.pieces.pad_token_id
+        rules = rules_of(self.pieces, self.name)
+        return TextRules(rules, self.longest, int(pad), kind.padded, kind.masked, kind.small_letters)
+
     def vectors(self, inputs: Inputs) -> Tensor:
         return _pooled(self.network.get_text_features(**inputs))  # type: ignore[operator]  # a method of every pair
 
@@ -138,6 +144,9 @@ class PairPictures(PictureSide):
         # One by one: an older processor asks that all pictures of a call have one size.
         each = [self.processor(images=[Image.fromarray(pixels)], return_tensors="np") for pixels in prepared]
         return {key: torch.from_numpy(np.concatenate([np.asarray(one[key]) for one in each])) for key in each[0]}
+
+    def cutting(self) -> Cutting:
+        return cutting_of(self.processor, self.name)
 
     def vectors(self, inputs: Inputs) -> Tensor:
         return _pooled(self.network.get_image_features(**inputs))  # type: ignore[operator]  # a method of every pair

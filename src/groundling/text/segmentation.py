@@ -17,15 +17,17 @@ from groundling.errors import UserError
 # One word: a letter of an unspaced script with its marks; or a run of letters, marks and digits of the others, with
 # apostrophes and hyphens only inside it.
 _UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
-_WORD = regex.compile(
+WORD = (
     rf"{_UNSPACED}[\p{{M}}ー]*"
     rf"|(?:(?!{_UNSPACED})[\p{{L}}\p{{M}}\p{{N}}])+(?:['’](?:(?!{_UNSPACED})[\p{{L}}\p{{M}}])+)*"
 )
+_WORD = regex.compile(WORD)
 # Vowel signs and the stretching stroke of Arabic are written or left out at will.
-_ARABIC_OPTIONAL = regex.compile(r"[\u064B-\u0652\u0670\u0640]")
-_TURKIC = ("tr", "az")
+ARABIC_OPTIONAL = "[\u064b-\u0652\u0670\u0640]"
+_ARABIC_OPTIONAL = regex.compile(ARABIC_OPTIONAL)
+TURKIC = ("tr", "az")
 # Where an apostrophe joins two words (l'eau, dell'acqua) rather than the parts of one (don't).
-_ELISION = ("fr", "it", "ca")
+ELISION = ("fr", "it", "ca")
 
 
 def normalise(text: str, language: str = "") -> str:
@@ -35,7 +37,7 @@ def normalise(text: str, language: str = "") -> str:
     ('diy straße', 'ışık')
     """
     text = unicodedata.normalize("NFKC", text)
-    if language.split("-")[0] in _TURKIC:
+    if language.split("-")[0] in TURKIC:
         text = text.replace("İ", "i").replace("I", "ı")
     # "İ".lower() leaves a loose dot above; composing again afterwards keeps the result normal.
     text = unicodedata.normalize("NFKC", text.lower())
@@ -48,7 +50,7 @@ def by_script(text: str, language: str = "") -> list[str]:
     >>> by_script("a dog, don't run"), by_script("l'eau", "fr"), by_script("两只狗 run")
     (['a', 'dog', "don't", 'run'], ['l', 'eau'], ['两', '只', '狗', 'run'])
     """
-    if language.split("-")[0] in _ELISION:
+    if language.split("-")[0] in ELISION:
         text = text.replace("'", " ").replace("’", " ")
     return _WORD.findall(text)
 

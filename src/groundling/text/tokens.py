@@ -30,6 +30,22 @@ class Tokens:
         return len(self.lengths)
 
 
+@dataclass(frozen=True)
+class TokenizerRules:
+    """A tokeniser as the package `tokenizers` has it, for programs that know no other.
+
+    Attributes:
+        rules: what stands in its tokenizer.json.
+        pad, pad_row: the symbol that fills up shorter captions, and its row.
+        longest: entries of a caption that are read, with the marks at its ends.
+    """
+
+    rules: str
+    pad: str
+    pad_row: int
+    longest: int
+
+
 class Tokeniser(ABC):
     """What a text encoder reads with. It is saved with the model as plain JSON, and needs no torch.
 
@@ -67,6 +83,13 @@ class Tokeniser(ABC):
     def exported(self) -> dict[str, Any]:
         """What is written beside an exported model: all that it knows, and nothing that lies elsewhere."""
         return self.to_json()
+
+    def tokenizer_rules(self) -> TokenizerRules:
+        """The same as tokenizer.json; an error where that cannot say it."""
+        raise UserError(
+            f"a tokeniser of kind {self.kind} reads captions in a way that no tokenizer.json can say: those of words "
+            "and of word pieces can be written as one"
+        )
 
     @property
     def letters(self) -> int | None:

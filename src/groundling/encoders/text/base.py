@@ -21,6 +21,7 @@ says which words it knows. Another package declares it as an entry point of the 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -34,6 +35,24 @@ from groundling.errors import UserError
 from groundling.registry import Registry
 from groundling.settings import TextSettings
 from groundling.text.tokens import Tokeniser, Tokens
+
+
+@dataclass(frozen=True)
+class PooledParts:
+    """An encoder as sentence-transformers has them.
+
+    Attributes:
+        network, pieces: an encoder of transformers, and its tokeniser.
+        longest: word pieces that are read of a caption.
+        pooling: mean, cls or lasttoken.
+        layers: linear layers and layer normalisations, in order; unit vectors come out of the last.
+    """
+
+    network: Any
+    pieces: Any
+    longest: int
+    pooling: str
+    layers: list[nn.Module]
 
 
 class TextEncoder(nn.Module, ABC):
@@ -227,6 +246,10 @@ class TextEncoder(nn.Module, ABC):
         return None
 
     # --- export
+
+    def pooled_transformer(self) -> "PooledParts | None":
+        """Its parts, where it is nothing but an encoder of transformers, a pooling and layers behind it."""
+        return None
 
     def export_graph(self) -> nn.Module:
         """A module that traces to ONNX (see `onnx_parts`). This one does for a `forward` that traces as it is."""

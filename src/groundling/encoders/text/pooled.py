@@ -16,7 +16,7 @@ from torch.nn.functional import normalize
 
 from groundling.encoders.padding import average, last
 from groundling.encoders.settings import EncoderSettings
-from groundling.encoders.text.base import TEXT_ENCODERS, TextEncoder
+from groundling.encoders.text.base import TEXT_ENCODERS, PooledParts, TextEncoder
 from groundling.encoders.text.pretrained import HubEncoder, HubSettings, load_encoder, pairs_mask
 from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.errors import UserError
@@ -95,6 +95,13 @@ class PooledEncoder(HubEncoder):
 
     def finish(self, pooled: Tensor) -> Tensor:
         return normalize(self.project(pooled).float(), dim=-1)
+
+    def pooled_transformer(self) -> PooledParts | None:
+        if self.causal:  # the text side of a pair is no encoder that sentence-transformers loads by itself
+            return None
+        pooling = {"last": "lasttoken", "first": "cls", "mean": "mean"}[self.pooling]
+        layers = list(self.project) if isinstance(self.project, nn.Sequential) else [self.project]
+        return PooledParts(self.encoder, self.tokeniser.pieces, self.tokeniser.longest, pooling, layers)
 
     def drop_finish(self) -> None:
         self.project = nn.Identity()

@@ -49,4 +49,4 @@ def _of_kind(kind: str) -> type[Tokeniser]:
     raise ValueError(f"no text encoder reads with a tokeniser of kind {kind!r}")
 
 
-__all__ = ["OURS", "from_json"]
+__all__ = ["OURS", "PieceTokeniser", "from_json"]

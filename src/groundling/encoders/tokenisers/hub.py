@@ -14,7 +14,7 @@ from groundling import hub
 from groundling.encoders.tokenisers.pieces import PieceTokeniser
 from groundling.errors import UserError
 from groundling.settings import TextSettings
-from groundling.text.tokens import Tokeniser, Tokens, pad
+from groundling.text.tokens import Tokeniser, TokenizerRules, Tokens, pad
 
 FILES = (*hub.WEIGHTS, *hub.TOKENISER)
 
@@ -105,6 +105,10 @@ class HubTokeniser(Tokeniser):
         if rules is None:
             raise UserError(f"{self.encoder}: its tokeniser is code, not data, so that it cannot be exported")
         return {"kind": PieceTokeniser.kind, "longest": self.longest, "rules": rules.to_str()}
+
+    def tokenizer_rules(self) -> TokenizerRules:
+        rules = str(self.exported()["rules"])
+        return TokenizerRules(rules, str(self.pieces.pad_token), int(self.pieces.pad_token_id), self.longest)
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -15,6 +15,8 @@ class PieceTokeniser(Tokeniser):
 
     Attributes:
         pieces: a `tokenizers.Tokenizer` that cuts at `longest`.
+        prompt: what a text is put into before it is read, at the place of {}.
+        small_letters: whether it is read in small letters.
     """
 
     kind: ClassVar[str] = "pieces"
@@ -22,6 +24,8 @@ class PieceTokeniser(Tokeniser):
     rules: str
     longest: int
     pieces: Any
+    prompt: str = "{}"
+    small_letters: bool = False
     settings: TextSettings = field(default=TextSettings(), init=False, compare=False)
 
     @property
@@ -29,10 +33,14 @@ class PieceTokeniser(Tokeniser):
         return int(self.pieces.get_vocab_size())
 
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
-        return pad([line.ids for line in self.pieces.encode_batch(list(texts))])
+        read = [self.prompt.replace("{}", text) for text in texts]
+        read = [text.lower() for text in read] if self.small_letters else read
+        return pad([line.ids for line in self.pieces.encode_batch(read)])
 
     def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "longest": self.longest, "rules": self.rules}
+        more: dict[str, Any] = {} if self.prompt == "{}" else {"prompt": self.prompt}
+        more |= {"small_letters": True} if self.small_letters else {}
+        return {"kind": self.kind, "longest": self.longest, "rules": self.rules, **more}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
@@ -46,4 +54,5 @@ class PieceTokeniser(Tokeniser):
             raise ValueError(str(error)) from None
         pieces.no_padding()
         pieces.enable_truncation(max_length=int(value["longest"]))
-        return cls(value["rules"], int(value["longest"]), pieces)
+        prompt, small = str(value.get("prompt", "{}")), bool(value.get("small_letters", False))
+        return cls(value["rules"], int(value["longest"]), pieces, prompt, small)

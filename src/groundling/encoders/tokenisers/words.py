@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 from groundling.settings import TextSettings
 from groundling.text.segmentation import words
-from groundling.text.tokens import Tokeniser, Tokens, pad
+from groundling.text.tokens import Tokeniser, TokenizerRules, Tokens, pad
 from groundling.text.vocabulary import END, SPECIAL, START, Vocabulary
 
 
@@ -57,6 +57,11 @@ class WordTokeniser(Tokeniser):
 
     def listed_words(self) -> Mapping[str, Sequence[str]]:
         return {"": self.vocabulary.words}
+
+    def tokenizer_rules(self) -> TokenizerRules:
+        from groundling.encoders.tokenisers.word_rules import word_rules
+
+        return word_rules(self.vocabulary, self.settings)
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "settings": self.settings.model_dump(), "words": list(self.vocabulary.words)}

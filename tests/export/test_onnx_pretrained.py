@@ -1,0 +1,94 @@
+"""Pretrained pairs as ONNX: their own vectors by onnxruntime alone, whole or in fewer bits, with a card."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from small_pairs import ASKED, KINDS, save_pair
+
+from groundling.cli import main
+from groundling.errors import UserError
+from groundling.export import OnnxModel, samples
+from groundling.export import precision as precision_of_weights
+from groundling.export.write_pretrained import export_pretrained
+from groundling.model import load
+from groundling.model.pretrained import PretrainedModel
+
+pytest.importorskip("transformers")
+pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxscript")
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[PretrainedModel, OnnxModel]:
+    place = tmp_path_factory.mktemp(request.param)
+    model: Any = load(str(save_pair(request.param, place / "pair")), device="cpu")
+    export_pretrained(model, place / "pair.onnx")
+    return model, OnnxModel.load(place / "pair.onnx")
+
+
+def test_texts_and_picture_files_have_the_vectors_of_the_pair(pair: tuple[PretrainedModel, OnnxModel]) -> None:
+    model, exported = pair
+    files = samples.files()
+    for ours, theirs in (
+        (exported.encode_text(ASKED, [""] * len(ASKED)), model.encode_text(ASKED, [""] * len(ASKED))),
+        (exported.encode_pictures(files), model.encode_pictures(files)),
+    ):
+        assert ours.shape == theirs.shape
+        assert np.abs(ours - theirs).max() < 1e-5
+        assert np.abs(theirs - theirs[0]).max() > 1e-3  # or equality would mean nothing
+    assert (exported.kind, exported.asks_language) == ("pretrained", False)
+    assert exported.fingerprint == model.fingerprint
+
+
+def test_the_card_names_the_model_its_licence_and_how_to_load_it(pair: tuple[PretrainedModel, OnnxModel]) -> None:
+    text = (pair[1].folder / "README.md").read_text()
+    assert text.startswith("---\nlibrary_name: groundling\n")
+    assert f"- {pair[0].name}, licence: mit." in text
+    assert 'OnnxModel.load("pair.onnx")' in text
+    assert "Not evaluated here" in text
+
+
+ALONE = """
+import sys
+from groundling.model import load
+model = load(sys.argv[1])
+model.encode_text(["a red picture"]), model.preparation
+assert not {"torch", "transformers"} & set(sys.modules), sorted(sys.modules)
+"""
+
+
+def test_neither_torch_nor_transformers_is_loaded(pair: tuple[PretrainedModel, OnnxModel]) -> None:
+    if pair[0].backbone == "clip":  # one of them is enough
+        subprocess.run([sys.executable, "-c", ALONE, pair[1].folder], check=True)
+
+
+@pytest.mark.parametrize(("precision", "bits"), [("fp16", "half"), ("int8", "int8")])
+def test_fewer_bits_from_the_command_line(
+    precision: str, bits: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(precision_of_weights, "SMALL", 16)  # of so small a model all else would stay as it is
+    folder = save_pair("CLIP", tmp_path / "pair")
+    with pytest.raises(SystemExit) as ended:
+        main(["-q", "export", str(folder), "--onnx", str(tmp_path / "small"), "--precision", precision, "--json"])
+    assert ended.value.code == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["weights"], facts["source"]) == (bits, "pretrained")
+    assert facts["fingerprint"].endswith(f"-{bits}")
+    assert 1e-5 < facts["agreement"]["text"] < {"half": 1e-2, "int8": 1e-1}[bits]
+    model, small = load(str(folder), device="cpu"), OnnxModel.load(tmp_path / "small")
+    cosines = (model.encode_text(ASKED, [""] * len(ASKED)) * small.encode_text(ASKED, [""] * len(ASKED))).sum(axis=1)
+    assert cosines.min() > 0.99
+
+
+def test_a_processor_of_another_kind_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    folder = save_pair("Siglip", tmp_path / "pair")
+    path = folder / "preprocessor_config.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "rescale_factor": 0.01}))
+    with pytest.raises(UserError, match="cuts pictures in a way of its own"):
+        export_pretrained(load(str(folder), device="cpu"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
