@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from conftest import make_world
 from groundling.encoders import tokenisers
 from groundling.export.onnx_model import text_inputs
-from groundling.export.write import _graph, text_graph
+from groundling.export.write import make_graph, text_graph
 from groundling.model.trained import TrainedModel
 
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -72,7 +72,7 @@ def test_any_captions(kind: str, data: st.DataObject) -> None:
 def test_pictures_in_any_number(kind: str) -> None:
     model = traced(kind)[0]
     inputs = {"features": (torch.ones(3, model.features), ["pictures", None])}
-    session = onnxruntime.InferenceSession(_graph(model.encoders.picture.export_graph(), inputs, "pictures", "it").data)
+    session = onnxruntime.InferenceSession(make_graph(model.encoders.picture.export_graph(), inputs, "pictures", "it").data)
     for count in (1, 2, 150):
         features = WORLD.features[:count]
         found = session.run(None, {"features": features})[0]
