@@ -72,7 +72,8 @@ def test_any_captions(kind: str, data: st.DataObject) -> None:
 def test_pictures_in_any_number(kind: str) -> None:
     model = traced(kind)[0]
     inputs = {"features": (torch.ones(3, model.features), ["pictures", None])}
-    session = onnxruntime.InferenceSession(make_graph(model.encoders.picture.export_graph(), inputs, "pictures", "it").data)
+    graph = make_graph(model.encoders.picture.export_graph(), inputs, "pictures", "it")
+    session = onnxruntime.InferenceSession(graph.data)
     for count in (1, 2, 150):
         features = WORLD.features[:count]
         found = session.run(None, {"features": features})[0]
