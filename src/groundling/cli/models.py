@@ -4,16 +4,25 @@ from groundling.cli.output import AsJson, print_json, print_words
 
 
 def models(as_json: AsJson = False) -> None:
-    """List short names of pretrained models, with size, licence and languages as their makers state them.
+    """List the models that are here, and short names of pretrained ones, with size, licence and languages as their
+    makers state them.
 
+    Here are runs in runs/, exported models (*.onnx) in this folder and those of a release in the cache's models/.
     Every command that takes a model takes such a name, any other name on the hub (OWNER/MODEL), or a folder.
     """
     from dataclasses import asdict
 
     from groundling.model.catalogue import CATALOGUE
+    from groundling.model.nearby import nearby_models
 
     if as_json:
         return print_json([{**asdict(known), "source": known.source} for known in CATALOGUE])
+    here = nearby_models()
+    if here:
+        print("Here, the best for photographs first (`groundling index` takes it where none is named):")
+        for one in here:
+            print(f"  {one.about}")
+        print()
     rows = [[known.name, known.size, known.licence, known.languages, known.library or "no"] for known in CATALOGUE]
     print_words("", ["name", "size", "licence", "languages", "read by"], rows)
     print()
