@@ -76,9 +76,8 @@ def test_index_check_and_serve_need_no_torch(seeing: Run, photos: Path, tmp_path
     model, index = seeing.folder.parent / "exported", tmp_path / "index"
     assert told(without_torch("index", photos, "--model", model, "--out", index, "--json"))["count"] == 12
     sentence = {"text": "hund katze", "language": "de"}
-    checked = told(
-        without_torch("check", photos / "3.png", "hund katze", "--language", "de", "--model", model, "--json")
-    )
+    asked = ("check", photos / "3.png", "hund katze", "--language", "de", "--model", model, "--judge", "--json")
+    checked = told(without_torch(*asked))
     with small_backbone_known(), serving(index, "--check", model) as client:
         by_run = Index.open(index, model=str(seeing.folder))
         picture = (photos / "3.png").read_bytes()
