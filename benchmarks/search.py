@@ -21,6 +21,7 @@ from typing import Any
 import faiss
 import numpy as np
 
+from groundling.checksums import sha256
 from groundling.model import Vectors
 from groundling.search import Index
 from groundling.search import manifest as manifests
@@ -57,7 +58,7 @@ def build(folder: Path, vectors: Vectors, kind: str) -> float:
         skipped={},
         store=StoreFacts(),
         search=facts,
-        entries=StoredFile(name=path.name, sha256=manifests.sha256(path)),
+        entries=StoredFile(name=path.name, sha256=sha256(path)),
         vectors=stored,
     )
     manifests.write(folder, manifest)
