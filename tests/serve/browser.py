@@ -1,11 +1,15 @@
-"""A real Chromium for the tests of the page: Debian's, Playwright's own, or the one that $CHROMIUM names."""
+"""A real Chromium for the tests of the page: Debian's, Playwright's own, or the one that $CHROMIUM names.
+
+Where there is none these tests are skipped, unless GROUNDLING_PAGE_TESTS=required, which `.ci/run` sets where it found
+or installed one: a run that should have tested the page and did not is a failure.
+"""
 
 import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import pytest
@@ -21,14 +25,40 @@ def executable() -> str | None:
     return next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
+def missing(why: str) -> NoReturn:
+    """Skips a test, or fails it where page tests are required."""
+    if os.environ.get("GROUNDLING_PAGE_TESTS") == "required":
+        pytest.fail(f"{why}; GROUNDLING_PAGE_TESTS says that the page must be tested here", pytrace=False)
+    pytest.skip(why)
+
+
+@contextmanager
+def firefox() -> Iterator[Any]:
+    """A Firefox as it is, by WebDriver BiDi; skipped where there is none, or one too old for Playwright."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    path = shutil.which("firefox") or shutil.which("firefox-esr")
+    if path is None:
+        pytest.skip("no Firefox found: `apt-get install firefox-esr`")
+    with sync_api.sync_playwright() as playwright:
+        try:
+            browser = playwright.firefox.launch(channel="moz-firefox", executable_path=path)
+        except sync_api.Error as error:
+            pytest.skip(f"Playwright cannot drive {path}: {str(error).splitlines()[0]}")
+        yield browser
+        browser.close()
+
+
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """The browser; the test is skipped where there is none."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="the page is tested with playwright (extra `dev`)")
+    """The browser; the test is skipped where there is none, or fails where there must be one."""
+    try:
+        from playwright import sync_api
+    except ImportError:
+        missing("the page is tested with playwright (extra `dev`)")
     with sync_api.sync_playwright() as playwright:
         path = executable() or playwright.chromium.executable_path
         if not Path(path).exists():
-            pytest.skip("no Chromium found: `apt-get install chromium`, or name one in $CHROMIUM")
+            missing("no Chromium found: `apt-get install chromium`, or name one in $CHROMIUM")
         arguments = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium's sandbox refuses to work for root
         browser = playwright.chromium.launch(executable_path=path, args=arguments)
         yield browser
