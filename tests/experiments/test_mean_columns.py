@@ -12,7 +12,7 @@ from groundling.errors import UserError
 from groundling.experiments.results import summarise
 from groundling.experiments.runner import Results
 from groundling.experiments.table_entries import table_entries
-from groundling.experiments.table_settings import TableSettings
+from groundling.experiments.table_settings import TableSettings, groups
 from groundling.recipes import read_table
 from groundling.report.experiment import experiment_table, experiment_tables, write_experiment
 from groundling.settings import check
@@ -113,6 +113,24 @@ def test_a_table_of_one_language_shows_models_that_were_trained_on_more() -> Non
     assert {(entry.row, entry.group) for entry in table_entries(table)} == {("All", tuple(THREE)), ("Own", ("de",))}
     (first, *_), _ = [row.columns for row in summarise(table, results_of(table)).rows]
     assert first == "de"
+
+
+def test_fewer_columns_report_less_and_train_the_same(tmp_path: Path) -> None:
+    """Of a table that is like another, and of one whose base names the languages of its corpus."""
+    rows = [{"name": "All"}, {"name": "Own", "each": "language"}]
+    whole = make_table(rows=rows).model_dump(mode="json", exclude_none=True)
+    (tmp_path / "whole.yaml").write_text(yaml.safe_dump(whole), encoding="utf-8")
+
+    def trained(**values: Any) -> dict[str, list[tuple[str, ...]]]:
+        (tmp_path / "part.yaml").write_text(yaml.safe_dump({"like": "whole.yaml", **values}), encoding="utf-8")
+        table = TableSettings.model_validate(read_table(str(tmp_path / "part.yaml")))
+        return {row.name: groups(table, row) for row in table.rows}
+
+    assert trained(languages=["de"]) == {"All": [tuple(whole["languages"])], "Own": [("de",)]}
+    assert trained(languages=["de"], trained_on=["de"]) == {"All": [("de",)], "Own": [("de",)]}
+    assert trained(languages=["sv"]) == {"All": [("sv",)], "Own": [("sv",)]}  # not what the other one trains on
+    base = {**whole["base"], "corpus": {**whole["base"].get("corpus", {}), "languages": ["de", "en"]}}
+    assert trained(languages=["de"], base=base)["All"] == [("de", "en")]
 
 
 def test_a_table_like_another_may_have_other_numbers_and_means(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 from groundling.errors import UserError, did_you_mean
 from groundling.evaluation.metrics import find
 from groundling.experiments.question import Question
+from groundling.recipes import trained_languages
 from groundling.settings import Settings
 
 
@@ -28,7 +29,7 @@ MetricName = Annotated[str, AfterValidator(known_metric)]  # such as text_to_ima
 
 
 class Row(Settings):
-    name: str
+    name: str = Field(description="what the row is called in the table, and by claims")
     each: list[Annotated[list[str], Field(min_length=1)]] | Literal["language"] | None = Field(
         None, description="train one model per group of languages; `language`: one model per language"
     )
@@ -52,7 +53,7 @@ class Row(Settings):
 class Claim(Settings):
     """A sentence of the paper that compares two rows; what the seeds say about it is printed below the table."""
 
-    says: str
+    says: str = Field(description="the sentence, as the paper has it or shorter")
     better: str = Field(description="the row that is said to be better")
     than: str = Field(description="the row that it is said to be better than")
     languages: list[str] | None = Field(None, description="the columns it is said of; all when left out")
@@ -63,8 +64,8 @@ class Claim(Settings):
 
 
 class TableSettings(Settings):
-    title: str
-    about: str = ""
+    title: str = Field(description="the heading of its page")
+    about: str = Field("", description="a sentence below it")
     published_on: str = Field(
         "", description="what the published numbers were measured on, where it was something else"
     )
@@ -73,7 +74,7 @@ class TableSettings(Settings):
         min_length=1,
         description="by name (`groundling recipes` lists them): mR; of one direction, text_to_image.R@10",
     )
-    languages: list[str] = Field(min_length=1, description="the columns")
+    languages: list[str] = Field(min_length=1, description="the columns: what is reported")
     mean: bool | None = Field(
         None, description="a column for the mean over languages; where there is one metric if unset"
     )
@@ -81,7 +82,10 @@ class TableSettings(Settings):
         None, description="instead of it, columns for means over some languages: name → languages, as HA and A of SMALR"
     )
     trained_on: list[str] | None = Field(
-        None, min_length=1, description="languages of a row without `each`; the columns when left out"
+        None,
+        min_length=1,
+        description="languages of a row without `each`; when left out, those of the base's corpus or of the table that "
+        "this one is like, else the columns",
     )
     translations: str = Field("own", description="where rows that ask with translations have them from (--source)")
     parameters: bool | Literal["trainable"] = Field(
@@ -97,14 +101,14 @@ class TableSettings(Settings):
         "at", description="a figure of lines over each row's `at`, or of all rows over their parameters, in millions"
     )
     x_label: str = Field("", description="in a figure of lines, what the x axis shows")
-    log_x: bool = False
-    seeds: list[int] = Field([0, 1, 2], min_length=1)
+    log_x: bool = Field(False, description="the x axis by powers")
+    seeds: list[int] = Field([0, 1, 2], min_length=1, description="every row is trained with each (--seed)")
     base: dict[str, Any] = Field(description="the recipe that every row starts from")
     one_language: dict[str, Any] | None = Field(
         None, description="settings of models that are trained on one language, by dotted name"
     )
     change: dict[str, Any] = Field({}, description="settings that every row gets, whatever it sets itself (--set)")
-    rows: list[Row] = Field(min_length=1)
+    rows: list[Row] = Field(min_length=1, description="what is trained, each in a line of the table")
     claims: list[Claim] = Field([], description="what the paper says about its rows")
 
 
@@ -158,4 +162,4 @@ def groups(table: TableSettings, row: Row) -> list[tuple[str, ...]]:
         return [(code,) for code in table.languages]
     if row.each is not None:
         return [tuple(group) for group in row.each]
-    return [tuple(row.set.get("corpus.languages", table.trained_on or table.languages))]
+    return [tuple(row.set.get("corpus.languages", trained_languages(table.languages, table.trained_on, table.base)))]

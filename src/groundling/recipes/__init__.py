@@ -68,7 +68,8 @@ def read_table(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
 
     `corpora` then puts other corpora in the place of those the other table names, `without` leaves out rows,
     `more_rows` and `more_claims` come after the other table's, and `published` has other numbers for the rows, by their
-    names: a row that it leaves out has none.
+    names: a row that it leaves out has none. Other `languages` are other columns of the same trainings; `trained_on`
+    trains on others.
     """
     values = read_yaml(find(name))
     if not is_table(values):
@@ -90,7 +91,13 @@ def read_table(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
         raise UserError(f"{name}: corpora: a mapping from corpora of {like} to others is needed")
     more = {key: values.pop(f"more_{key}", []) for key in ("rows", "claims")}
     without, published = values.pop("without", []), values.pop("published", None)
-    changed: dict[str, Any] = merged(_renamed(read_table(like, above), corpora), values)
+    other = _renamed(read_table(like, above), corpora)
+    changed: dict[str, Any] = merged(other, values)
+    own = values.get("trained_on") or trained_languages([], None, values.get("base"))
+    if "languages" in values and not own and isinstance(other.get("languages"), list):
+        trained = trained_languages(other["languages"], other.get("trained_on"), other.get("base"))
+        if set(values["languages"]) <= set(trained):  # else it is about languages that the other does not train on
+            changed["trained_on"] = trained
     if "means" in values:  # whole: the other table's means may be over languages that this one has not
         changed["means"] = values["means"]
     if without:
@@ -103,6 +110,12 @@ def read_table(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
     if published is not None:
         changed["rows"] = _with_numbers(changed.get("rows"), published, name)
     return changed
+
+
+def trained_languages(columns: list[str], trained_on: list[str] | None, base: Any) -> list[str]:
+    """What a model for all languages of a table is trained on: fewer columns report less, and train the same."""
+    corpus = base.get("corpus") if isinstance(base, dict) else None
+    return trained_on or (isinstance(corpus, dict) and corpus.get("languages")) or columns
 
 
 def _with_numbers(rows: Any, published: Any, name: str) -> list[Any]:
