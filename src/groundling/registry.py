@@ -12,16 +12,47 @@ or by an entry point of another package, which is loaded when its name is asked 
 
     [project.entry-points."groundling.colours"]
     blue = "my_package:blue"
+
+or by a module that registers it in code and is named with `groundling --plugin MODULE`, or in $GROUNDLING_PLUGINS.
+A run never names code: whoever uses one with parts that are not ours says where they are.
 """
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Generic, TypeVar, overload
 
 from groundling.errors import UserError, did_you_mean
 
 Thing = TypeVar("Thing")
+PLUGINS = "GROUNDLING_PLUGINS"  # modules, separated by commas; of the environment, so that further processes have them
+
+
+def add_plugin(module: str) -> None:
+    """Import a module that registers things of one's own, here and in the processes that are started from here."""
+    known = os.environ.get(PLUGINS, "").split(",")
+    if module not in known:
+        os.environ[PLUGINS] = ",".join(filter(None, [*known, module]))
+    load_plugins()
+
+
+def load_plugins() -> None:
+    """Import the modules that $GROUNDLING_PLUGINS names, from the current folder as well."""
+    for name in filter(None, os.environ.get(PLUGINS, "").split(",")):
+        if name in sys.modules:
+            continue
+        here = str(Path.cwd())
+        if here not in sys.path:
+            sys.path.append(here)
+        try:
+            import_module(name)
+        except Exception as error:  # the user's code: whatever it raises is told in a sentence
+            missing = isinstance(error, ModuleNotFoundError) and error.name == name
+            why = "there is no such module" if missing else f"{type(error).__name__}: {error}"
+            raise UserError(f"the plug-in {name} cannot be imported: {why}") from None
 
 
 class Registry(Mapping[str, Thing], Generic[Thing]):
@@ -69,10 +100,12 @@ class Registry(Mapping[str, Thing], Generic[Thing]):
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._own or name in self._waiting()
+        return name in self._waiting() or name in self._own  # in this order: a plug-in may register it while we look
 
     def _waiting(self) -> dict[str, EntryPoint]:
         if self._points is None:
+            self._points = {}  # while plug-ins are imported, which ask for names themselves
+            load_plugins()
             self._points = {point.name: point for point in entry_points(group=self.group)}
         return self._points
 

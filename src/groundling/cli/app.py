@@ -29,6 +29,7 @@ from groundling.cli import (
     words,
 )
 from groundling.progress import show as show_progress
+from groundling.registry import add_plugin
 
 app = typer.Typer(
     help="Teach an image–text model your language: train, compare and use compact multilingual image–text models.",
@@ -51,8 +52,16 @@ def _common(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress on standard error.")] = False,
+    plugin: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A Python module that registers systems, losses or encoders of your own; $GROUNDLING_PLUGINS, too."
+        ),
+    ] = None,
 ) -> None:
     show_progress(not quiet)
+    for module in plugin or ():
+        add_plugin(module)
 
 
 app.command("demo")(demo.demo)
