@@ -123,3 +123,18 @@ def test_a_result_as_a_table(run: Run) -> None:
     assert isinstance(table, pandas.DataFrame)
     assert table.loc["en", "text_to_image.R@10"] == result.value("en", "text_to_image.R@10")
     assert {"image_to_text.median", "mR"} <= set(table.columns)
+
+
+def test_a_corpus_as_a_table_and_back(corpus: groundling.Corpus) -> None:
+    pytest.importorskip("pandas")
+    table = corpus.frame()
+    assert list(table.columns) == ["picture", "language", "text", "split", "origin"]
+    again = groundling.Corpus.of(table.to_dict("records"), corpus.root, corpus.name)
+    assert repr(again) == repr(corpus)
+    assert again.texts == corpus.texts
+    assert again.pictures[again.owners].tolist() == corpus.pictures[corpus.owners].tolist()
+
+
+def test_a_run_is_told_in_a_line(run: Run) -> None:
+    assert repr(Run(str(run.folder))) == f"Run {run.folder}: finished"
+    assert repr(Run("nowhere")) == "Run nowhere: nothing there yet"

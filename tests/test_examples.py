@@ -15,6 +15,7 @@ SAID = {  # what each prints in the end; groups are percentages that must be abo
     "train_on_own_captions": r"en: the right picture of 24 comes first for (\d+) % of captions\nReport: .*/report.html",
     "search_a_folder": r"a yellow ball: 0\.(\d+) yellow-ball-48.png(?s:.*)Kiste, blau: 0\.\d+ blue-box-48.png",
     "teach_a_language": r"German after: text→image R@1 (\d+) %(?s:.*)as before, bit for bit: True",
+    "from_python": r"Text→image R@1: (\d+) % of 12(?s:.*)large-red-",
     "own_loss_and_encoder": r"Text→image R@1: (\d+) %, of 12 pictures",
     "check_captions": r"Right on (\d+) %(?s:.*)a ball. entailment, (?s:.*)is blue. contradiction, ",
 }

@@ -97,6 +97,15 @@ class Corpus:
             parts.append(_counted(len(self.statements), "statement", {}))
         return f"Corpus {self.name}: {', '.join(parts)}"
 
+    def frame(self) -> Any:
+        """A pandas table with a row for each caption, as `Corpus.of` takes them."""
+        try:
+            import pandas
+        except ImportError:
+            raise UserError("a corpus as a table needs pandas: pip install pandas") from None
+        columns = {"picture": self.pictures[self.owners], "language": self.languages, "text": self.texts}
+        return pandas.DataFrame({**columns, "split": self.splits[self.owners], "origin": self.origins})
+
     def all_languages(self) -> list[str]:
         """Language codes, the one with most captions first; ties by name."""
         counts = Counter(self.languages.tolist())

@@ -18,6 +18,7 @@ from groundling.decoding.structure import PictureError
 from groundling.errors import UserError
 from groundling.model.pictures import Picture, as_list, named_bytes
 from groundling.model.reading import TextReading
+from groundling.progress import bar
 from groundling.settings import CorpusSettings, EvaluationSettings
 from groundling.text.language_detection import checked_language, detect_language, foreign_language
 from groundling.text.segmentation import words
@@ -233,8 +234,13 @@ class Model(ABC):
         if not given:
             return np.zeros((0, size), dtype=np.float32)
         self.load_picture_side()
-        starts = range(0, len(given), PICTURES_AT_ONCE)
-        return np.concatenate([work(self._prepared(given[start : start + PICTURES_AT_ONCE])) for start in starts])
+        parts = []
+        with bar("Pictures", len(given)) as progress:
+            for start in range(0, len(given), PICTURES_AT_ONCE):
+                some = given[start : start + PICTURES_AT_ONCE]
+                parts.append(work(self._prepared(some)))
+                progress.advance(len(some))
+        return np.concatenate(parts)
 
     def _prepared(self, pictures: Sequence[Picture]) -> list[npt.NDArray[Any]]:
         """Files and bytes are decoded in processes of their own: nobody knows who made them."""
