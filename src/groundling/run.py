@@ -83,8 +83,15 @@ class Run:
 
     @property
     def predictions_file(self) -> Path:
-        """The prediction for every test statement, for paired comparisons; it has had this name from the beginning."""
-        return self.folder / "verdicts.safetensors"
+        """The prediction for every test statement, for paired comparisons; runs from before have it by another name."""
+        new, former = self.folder / "predictions.safetensors", self.folder / "verdicts.safetensors"
+        return former if former.exists() and not new.exists() else new
+
+    @property
+    def results(self) -> tuple[Path, ...]:
+        """What an evaluation leaves, by all names that it may have."""
+        names = ("evaluation.json", "ranks.safetensors", "predictions.safetensors", "verdicts.safetensors")
+        return tuple(self.folder / name for name in names)
 
     @property
     def finished(self) -> bool:
@@ -106,16 +113,12 @@ class Run:
     def seal(self) -> None:
         """Note what the files of the model are, when all of them are there."""
         kept = [path for path in self.folder.iterdir() if path.suffix in (".json", ".safetensors")]
-        left = {checksums.FILE, self.checkpoint_file.name, *(path.name for path in self._results)}
+        left = {checksums.FILE, self.checkpoint_file.name, *(path.name for path in self.results)}
         checksums.seal(self.folder, [path for path in kept if path.name not in left])
 
     def verified(self, file: Path) -> Path:
         """A file that is what it was when it was written; damage is an error that names it."""
         return checksums.verify(self.folder, file)
-
-    @property
-    def _results(self) -> tuple[Path, ...]:
-        return self.evaluation_file, self.ranks_file, self.predictions_file
 
     def facts(self) -> RunFacts:
         """What it noted when training ended; nothing before."""

@@ -227,6 +227,15 @@ class Recipe(Settings):
         "from this recipe in them (they are then trained first)",
     )
 
+    @property
+    def described_start(self) -> "Recipe | None":
+        """What it starts from, where that is trained first."""
+        return self.start if isinstance(self.start, Recipe) else None
+
+    @property
+    def described_teachers(self) -> "list[Recipe]":
+        return [one for one in self.teachers if isinstance(one, Recipe)]
+
     @model_validator(mode="before")
     @classmethod
     def _complete(cls, values: Any) -> Any:

@@ -67,6 +67,13 @@ def test_from_statements_to_a_report_and_a_comparison(train_judged: list[str], o
     assert found["difference"] == pytest.approx(found["run"] - found["baseline"])
     assert "Accuracy of seeing against blind" in call("compare", "blind", "seeing", "--samples", "200").out
 
+    former = Path("seeing/verdicts.safetensors")  # as it was called once
+    Path("seeing/predictions.safetensors").rename(former)
+    again = call("compare", "blind", "seeing", "--samples", "200", "--json").json[0]["languages"]["en"]["verdicts"]
+    assert again == found
+    assert call("evaluate", "seeing").code == 0
+    assert not former.exists() and Path("seeing/predictions.safetensors").exists()
+
     assert_one_sentence(call("show", "seeing"), "seeing judges statements and finds neither pictures nor captions")
     assert_one_sentence(call("evaluate", "seeing", "--by-origin"), "seeing judges statements")
     assert_one_sentence(call("evaluate", "seeing", "--folds", "5"), "seeing judges statements")

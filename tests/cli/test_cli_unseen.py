@@ -1,5 +1,6 @@
 """groundling evaluate --unseen-language, and what a model can know of a language it never met."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def corpus_of(*texts: str) -> Corpus:
 
 
 def known(tokeniser: Tokeniser, *texts: str) -> dict[str, Any]:
-    return knowledge(tokeniser, corpus_of(*texts, "an English caption that does not count"), "xx")
+    return asdict(knowledge(tokeniser, corpus_of(*texts, "an English caption that does not count"), "xx"))
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_it_says_what_it_knows_of_an_unseen_language(run: Path) -> None:
     known = knowledge(tokeniser, WORLD.corpus, "de")
     letters = {letter for pair in tokeniser.listed_words()[""] for letter in pair}  # type: ignore[index]
     german = "".join(WORLD.corpus.only(["de"]).texts).replace(" ", "")
-    assert known["letters_known"] == pytest.approx(100 * sum(letter in letters for letter in german) / len(german))
+    assert known.letters_known == pytest.approx(100 * sum(letter in letters for letter in german) / len(german))
 
 
 def test_word_by_word_needs_vectors_of_words(run: Path, tmp_path: Path) -> None:

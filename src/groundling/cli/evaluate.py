@@ -20,6 +20,7 @@ from groundling.cli.output import (
 
 if TYPE_CHECKING:
     from groundling.evaluation.results import Result
+    from groundling.evaluation.unseen import UnseenResult
 
 
 class EvaluateCommand(TyperCommand):
@@ -104,11 +105,11 @@ def evaluate(
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
-    """Exact retrieval results in both directions, by language. Of a run that judges statements: accuracy, loss,
+    """Exact retrieval results in both directions, by language. Of a model that judges statements: accuracy, loss,
     confusions and calibration, with what is right without a look at the pictures.
 
-    On a run's own test split, queries and folds, also writes ranks.safetensors (verdicts.safetensors), evaluation.json,
-    report.html and report.md into it; other questions are only answered.
+    Writes ranks.safetensors (predictions.safetensors), evaluation.json, report.html and report.md: of a run's own test
+    split, queries and folds into its folder, of other models into that of --out. Other questions are only answered.
     """
     from groundling.errors import UserError
 
@@ -151,7 +152,7 @@ def evaluate(
         from groundling.evaluation.unseen import evaluate_unseen
 
         result = evaluate_unseen(Path(model), unseen_language, split, captions, corpus, data, device, folds)
-        return print_json(result) if as_json else _show_unseen(result)
+        return print_json(result.to_json()) if as_json else _show_unseen(result)
     from groundling.evaluation.asked import Asked
 
     question = Asked(corpus, split, captions, folds)
@@ -184,27 +185,26 @@ def show_result(result: "Result") -> None:
         print_table(table(result))  # type: ignore[operator]
 
 
-def _show_unseen(result: dict[str, Any]) -> None:
-    from groundling.evaluation.results import result_from_json
+def _show_unseen(answer: "UnseenResult") -> None:
     from groundling.report.formatted_table import Column, Table
     from groundling.report.languages import language_name
 
-    warn_of_skipped(result["skipped"])
-    show_result(result_from_json(result, "answer"))
+    warn_of_skipped(answer.result.skipped)
+    show_result(answer.result)
     columns = [Column("language", text=True), Column("scripts", text=True), Column("letters known")]
     columns += [Column("words known"), Column("", text=True)]
     rows = [
         [
             language_name(code),
-            ", ".join(name for name, share in found["scripts"].items() if share >= 5),
-            found["letters_known"],
-            found["words_known"],
-            found["kind"],
+            ", ".join(name for name, share in found.scripts.items() if share >= 5),
+            found.letters_known,
+            found.words_known,
+            found.kind,
         ]
-        for code, found in result["known"].items()
+        for code, found in answer.known.items()
     ]
-    expected = {found["kind"]: found["expect"] for found in result["known"].values()}
+    expected = {found.kind: found.expect for found in answer.known.values()}
     notes = [f"To expect of a {kind}: {expect}." for kind, expect in expected.items()]
     notes.append("Known: running letters and words of the captions that the model has met in training, in percent.")
-    notes.append(f"The run was trained on {', '.join(result['trained_languages'])}.")
+    notes.append(f"The run was trained on {', '.join(answer.trained_languages)}.")
     print_table(Table("What the model can know of these languages", columns, rows, notes))

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +62,11 @@ class FoundPictures:
     hits: list[ShownPicture]
     answer: Path | None
     name: str
+    asks: ClassVar[bool] = True
+
+    def files(self) -> list[Path | None]:
+        """Of the pictures that are shown."""
+        return [*(hit.picture for hit in self.hits), self.answer]
 
 
 @dataclass(frozen=True)
@@ -78,9 +84,21 @@ class FoundCaptions:
     text: str | None = None
     language: str = ""
     rank: int | None = None
+    asks: ClassVar[bool] = False
+
+    def files(self) -> list[Path | None]:
+        return [self.picture]
 
 
 Example = FoundPictures | FoundCaptions
+
+
+def queries_of(sheet: Sequence[Example]) -> list[FoundPictures]:
+    return [cast(FoundPictures, entry) for entry in sheet if entry.asks]
+
+
+def pictures_of(sheet: Sequence[Example]) -> list[FoundCaptions]:
+    return [cast(FoundCaptions, entry) for entry in sheet if not entry.asks]
 
 
 def examples(evaluated: RankedSplit, queries: int = 12, annotated: int = 6, seed: int = 0) -> list[Example]:

@@ -94,8 +94,8 @@ def save_own(run: Run, evaluated: EvaluatedSplit) -> None:
 def save(run: Run, evaluated: EvaluatedSplit, made: MadeFrom) -> None:
     """The rank of every query, or the prediction for every statement, and then evaluation.json: a folder that has one
     is done, and what lies beside it belongs to it."""
-    with run.rewriting(run.evaluation_file, run.ranks_file, run.predictions_file):
-        for file in (run.evaluation_file, run.ranks_file, run.predictions_file):
+    with run.rewriting(*run.results):
+        for file in run.results:
             file.unlink(missing_ok=True)
         evaluated.save(run)
         write_json(run.evaluation_file, {**evaluated.result.to_json(), "made_from": made.to_json()})

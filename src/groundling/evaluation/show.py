@@ -7,7 +7,7 @@ from typing import Any
 from groundling.errors import UserError
 from groundling.evaluation.asked import Asked, asked_corpus
 from groundling.evaluation.consistency.examples import asked_together, before_and_after
-from groundling.evaluation.examples import Example, FoundPictures, examples_by_language
+from groundling.evaluation.examples import Example, examples_by_language
 from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.evaluation.saved import say_if_unfinished
@@ -76,9 +76,8 @@ def draw_examples(
         if code not in evaluated.by_language:
             raise UserError(f'corpus {dataset.corpus.name} has no captions in "{code}" in split "{split}"')
     sheet = examples_by_language(evaluated, queries, pictures, seed, photos)
-    shown = [found for one in sheet for found in (one.hits if isinstance(one, FoundPictures) else [one])]
     untrained = [code for code in evaluated.by_language if model.languages and code not in model.languages]
-    told = all(one.picture is None for one in shown)
+    told = all(file is None for one in sheet for file in one.files())
     found = ShownRun(model.name, model.system_name, seed, untrained, told, sheet, evaluated.result)
     if translations is None:
         return found

@@ -7,12 +7,14 @@ that are spelled alike, pieces of words. How much that is can be counted before 
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from groundling.corpus import Corpus
 from groundling.errors import UserError
 from groundling.evaluation.asked import Asked, asked_corpus
+from groundling.evaluation.results import Result
+from groundling.evaluation.results.values import Json
 from groundling.evaluation.split import evaluate_split
 from groundling.model.trained import TrainedModel
 from groundling.text import Tokeniser
@@ -29,6 +31,39 @@ EXPECT = {
 }
 
 
+@dataclass(frozen=True)
+class Knowledge:
+    """How much of a language's captions a model can know, in percent of their running letters and words.
+
+    Attributes:
+        scripts: the share of each script among the letters.
+        letters_known: of letters that the model has met, in its alphabet or in the words of its vocabulary; None for a
+            pretrained encoder.
+        words_known: of words in its vocabulary, or (pretrained) of words spelled without an unknown piece; None where a
+            model has no vocabulary.
+        kind, expect: what follows.
+    """
+
+    scripts: dict[str, float]
+    letters_known: float | None
+    words_known: float | None
+    kind: str
+    expect: str
+
+
+@dataclass(frozen=True)
+class UnseenResult:
+    """An evaluation, and by language what is known of it."""
+
+    result: Result
+    trained_languages: list[str]
+    known: dict[str, Knowledge]
+
+    def to_json(self) -> Json:
+        more = {"skipped": list(self.result.skipped), "trained_languages": self.trained_languages}
+        return {**self.result.to_json(), **more, "known": {code: asdict(found) for code, found in self.known.items()}}
+
+
 def evaluate_unseen(
     folder: Path,
     languages: Sequence[str],
@@ -38,11 +73,8 @@ def evaluate_unseen(
     data: Path | None = None,
     device: str = "auto",
     folds: int | None = None,
-) -> dict[str, Any]:
-    """An evaluation as of `evaluate_retrieval`, with `trained_languages` and, by language, what is `known` of it.
-
-    The run's folder is left as it is.
-    """
+) -> UnseenResult:
+    """An evaluation in languages that the run was not trained on. The run's folder is left as it is."""
     model = TrainedModel.load(folder, device)
     wanted, trained = sorted(set(languages)), model.languages
     if not trained:
@@ -59,23 +91,11 @@ def evaluate_unseen(
             raise UserError(f'corpus {part.name} has no {what} in "{code}" in split "{split}"')
     evaluated = evaluate_split(model, dataset, Asked(settings, split, captions, folds))
     known = {code: knowledge(model.tokeniser, evaluated.corpus, code) for code in wanted}
-    return {
-        **evaluated.result.to_json(),
-        "skipped": list(dataset.skipped),
-        "trained_languages": trained,
-        "known": known,
-    }
+    return UnseenResult(evaluated.result, trained, known)
 
 
-def knowledge(tokeniser: Tokeniser, corpus: Corpus, language: str) -> dict[str, Any]:
-    """How much of a language's captions a model can know, in percent of their running letters and words.
-
-    Returns:
-        `scripts`: the share of each script among the letters. `letters_known`: of letters that the model has met, in
-        its alphabet or in the words of its vocabulary; None for a pretrained encoder. `words_known`: of words in its
-        vocabulary, or (pretrained) of words spelled without an unknown piece; None where a model has no vocabulary.
-        `kind` and `expect`: what follows.
-    """
+def knowledge(tokeniser: Tokeniser, corpus: Corpus, language: str) -> Knowledge:
+    """How much of a language's captions a model can know."""
     rows = [row for row, code in enumerate(corpus.languages.tolist()) if code == language]
     tokeniser = tokeniser.readers()[tokeniser.reader_of(language)]
     segmentation = tokeniser.settings.segmentation
@@ -88,7 +108,6 @@ def knowledge(tokeniser: Tokeniser, corpus: Corpus, language: str) -> dict[str, 
     scripts: Counter[str] = Counter()
     for letter, count in letters.items():
         scripts[script(letter)] += count
-    result: dict[str, Any] = {"scripts": {name: _share(count, letters) for name, count in scripts.most_common()}}
     vocabulary, alphabet = tokeniser.known_words(found), tokeniser.known_letters()
     share = None if alphabet is None else _known(letters, alphabet)
     known_words = None if vocabulary is None else _known(found, vocabulary)
@@ -96,7 +115,8 @@ def knowledge(tokeniser: Tokeniser, corpus: Corpus, language: str) -> dict[str, 
         kind = "pretrained encoder" if tokeniser.pretrained else "unknown"
     else:
         kind = "known script" if share >= SAME else "new script" if share < NEW else "partly known script"
-    return {**result, "letters_known": share, "words_known": known_words, "kind": kind, "expect": EXPECT[kind]}
+    shares = {name: _share(count, letters) for name, count in scripts.most_common()}
+    return Knowledge(shares, share, known_words, kind, EXPECT[kind])
 
 
 def script(letter: str) -> str:

@@ -234,9 +234,9 @@ def _system(recipe: Recipe) -> "System":
     system = systems.of(recipe)
     if recipe.start is None:
         return system
-    if isinstance(recipe.start, Recipe):
-        return system.taught_by(_system(recipe.start))
-    run = Run.open(Path(recipe.start).expanduser())
+    if recipe.described_start is not None:
+        return system.taught_by(_system(recipe.described_start))
+    run = Run.open(Path(str(recipe.start)).expanduser())
     return system.taught_by(systems.make(run.recipe().system).resolved(read_json(run.tokeniser_file)))
 
 

@@ -54,12 +54,13 @@ class TableEntry:
 
 def start_of(entry: TableEntry) -> TableEntry | None:
     """The training that an entry starts from, where its recipe describes one (`start`). Its weights are kept."""
-    return _needed(entry.recipe.start, "start") if isinstance(entry.recipe.start, Recipe) else None
+    start = entry.recipe.described_start
+    return None if start is None else _needed(start, "start")
 
 
 def teachers(entry: TableEntry) -> list[TableEntry]:
     """The trainings that teach an entry, where its recipe describes them. Their weights are kept."""
-    return [_needed(recipe, "teacher") for recipe in entry.recipe.teachers if isinstance(recipe, Recipe)]
+    return [_needed(recipe, "teacher") for recipe in entry.recipe.described_teachers]
 
 
 def _needed(recipe: Recipe, what: str) -> TableEntry:

@@ -8,7 +8,7 @@ from pathlib import Path
 from groundling.decoding.structure import PictureError
 from groundling.decoding.thumbnail import Thumbnail
 from groundling.decoding.workers import shared
-from groundling.evaluation.examples import Example, FoundCaptions, FoundPictures, ShownPicture
+from groundling.evaluation.examples import Example, FoundCaptions, FoundPictures, pictures_of, queries_of
 from groundling.progress import bar
 from groundling.report.html import TemplateBlock
 
@@ -79,20 +79,13 @@ def picture_blocks(
     thumbnails: Thumbnails = {}
     with bar("picture sheet", len(sheet)) as progress:
         for entry in sheet:
-            for path in _paths(entry):
-                if path not in thumbnails:
+            for path in entry.files():
+                if path is not None and path not in thumbnails:
                     thumbnails[path] = thumbnail(path, side)
             progress.advance()
-    asked = [entry for entry in sheet if isinstance(entry, FoundPictures)]
-    described = [entry for entry in sheet if isinstance(entry, FoundCaptions)]
+    asked, described = queries_of(sheet), pictures_of(sheet)
     names = ("Words → pictures", "Picture → words") if headings else ("", "")
     return (
         [FoundPicturesBlock(thumbnails, names[0], large, asked)] if asked else [],
         [FoundCaptionsBlock(thumbnails, names[1], large, described)] if described else [],
     )
-
-
-def _paths(entry: Example) -> list[Path]:
-    shown: Sequence[ShownPicture | FoundCaptions] = entry.hits if isinstance(entry, FoundPictures) else [entry]
-    paths = [one.picture for one in shown]
-    return [path for path in (*paths, getattr(entry, "answer", None)) if path is not None]

@@ -3,7 +3,7 @@
 Like Figures 1 to 4 of Wehrmann et al. 2019 (supplement), for any language, drawn at random.
 """
 
-from groundling.evaluation.examples import FoundCaptions
+from groundling.evaluation.examples import pictures_of
 from groundling.evaluation.show import ShownRun
 from groundling.report.html import Header, Page, Section
 from groundling.report.languages import language_name
@@ -37,7 +37,7 @@ def _together(shown: ShownRun) -> list[Section]:
 
 
 def _drawn(shown: ShownRun) -> str:
-    pictures = sum(isinstance(entry, FoundCaptions) for entry in shown.examples)
+    pictures = len(pictures_of(shown.examples))
     counts = [(pictures, "picture"), (len(shown.examples) - pictures, "caption")]
     some = " and ".join(f"{count} {name}{'' if count == 1 else 's'}" for count, name in counts if count)
     codes = list(dict.fromkeys(entry.language for entry in shown.examples))

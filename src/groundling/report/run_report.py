@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from groundling.evaluation.examples import Example, FoundPictures, examples
+from groundling.evaluation.examples import Example, examples, queries_of
 from groundling.evaluation.metrics import DIRECTIONS
 from groundling.evaluation.results import EntailmentResult, Result, RetrievalResult
 from groundling.evaluation.retrieval import RankedSplit
@@ -209,7 +209,7 @@ class RunReport:
         best = best_validation(self.metrics)
         if best:
             parts += ["## Learning", f"Best validation score {rounded(best[1])} at step {best[0]:,.0f}."]
-        queries = [entry for entry in self.sheet if isinstance(entry, FoundPictures)]
+        queries = queries_of(self.sheet)
         if queries:
             columns = [Column("language", text=True), Column("query", text=True), Column("rank of the right picture")]
             rows: list[list[Value]] = [[language_name(one.language), one.text, one.rank] for one in queries]

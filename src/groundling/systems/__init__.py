@@ -71,8 +71,8 @@ def meaning(recipe: Recipe) -> dict[str, Any]:
     """
     system = make(recipe.system)
     values = recipe.model_dump(exclude={"name", "title", "system"}, exclude_defaults=True)
-    if isinstance(recipe.start, Recipe):
-        values["start"] = meaning(recipe.start)
+    if recipe.described_start is not None:
+        values["start"] = meaning(recipe.described_start)
     if recipe.teachers:
         values["teachers"] = [meaning(one) if isinstance(one, Recipe) else one for one in recipe.teachers]
     return {**values, "system": {**system.settings.model_dump(exclude_defaults=True), "name": system.name}}

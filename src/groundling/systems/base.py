@@ -35,14 +35,12 @@ class System(ABC):
         paper: the citation.
         Settings: its own settings, beside those that every system shares.
         folds: whether a trained model has a compact form (see `folded`).
-        trains: whether there is anything to train.
     """
 
     name: ClassVar[str]
     paper: ClassVar[str]
     Settings: ClassVar[type[all_settings.Settings]]
     folds: ClassVar[bool] = False
-    trains: ClassVar[bool] = True
 
     def __init__(self, settings: all_settings.Settings) -> None:
         self.settings = settings

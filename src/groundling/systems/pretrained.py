@@ -3,8 +3,8 @@
 CLIP (Radford et al. 2021, https://arxiv.org/abs/2103.00020) and the models that came after it; see `model.pair_types`.
 
 >>> from groundling import systems
->>> systems.make({"name": "pretrained", "model": "openai/clip-vit-base-patch32"}).trains
-False
+>>> systems.make({"name": "pretrained", "prompt": "a photo of {}"}).settings.model
+'clip-multilingual'
 """
 
 from typing import ClassVar, Literal, NoReturn
@@ -31,7 +31,6 @@ class PretrainedSettings(Settings):
 class Pretrained(System):
     name = "pretrained"
     paper = "Radford et al. 2021 (CLIP) and others"
-    trains = False
     Settings: ClassVar = PretrainedSettings
     settings: PretrainedSettings
 
