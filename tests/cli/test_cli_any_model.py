@@ -249,3 +249,27 @@ def test_a_picture_that_cannot_be_read_is_left_out(ground: Ground) -> None:
     assert call("evaluate", "clip", "--corpus", "broken", "--json").json["pictures"] == 11
     Image.new("RGB", (5, 5)).save(picture)
     assert call("evaluate", "clip", "--corpus", "broken", "--json").json["pictures"] == 12
+
+
+def test_an_exported_judge_is_evaluated_as_its_run(ground: Ground) -> None:
+    """Statements with labels, and a run that was never trained: the same predictions, one by one."""
+    lines = ["picture,language,text,label,split"]
+    for number, (picture, code, text, split) in enumerate(draw_shapes(Path("said"))):
+        lines.append(f'{picture},{code},"{text}",{("entailment", "contradiction", "neutral")[number % 3]},{split}')
+    Path("said/captions.csv").write_text("\n".join(lines))
+    recipe = make_recipe(
+        corpus={"name": str(Path("said").absolute())},
+        features={"backbone": "small", "size": 32},
+        system={"name": "clip_ve", "dimensions": 16, "word_dimensions": 8, "hidden": 6},
+    )
+    model = make_model(recipe.system, catalogue.load("said").judged(), recipe)
+    export_run(save(model, Path("judge"), ["de", "en"]).folder, Path("judge.onnx"))
+    ours = call("evaluate", "judge", "--json").json
+    theirs = call("evaluate", "judge.onnx", "--corpus", "said", "--out", "answers", "--json").json
+    assert ours["task"] == "entailment"
+    for code in ("de", "en"):
+        assert theirs["languages"][code]["accuracy"] == pytest.approx(ours["languages"][code]["accuracy"])
+        assert theirs["languages"][code]["log_loss"] == pytest.approx(ours["languages"][code]["log_loss"], abs=1e-4)
+    (found,) = call("compare", "judge", "answers", "--samples", 100, "--json").json
+    assert found["languages"]["de"]["verdicts"]["difference"] == 0
+    assert_one_sentence(call("show", "judge.onnx", "--corpus", "said"), "judge.onnx judges statements and finds")
