@@ -34,7 +34,7 @@ class EvaluateCommand(TyperCommand):
 
 
 def evaluate(
-    model: Annotated[str | None, typer.Argument(metavar="[MODEL]", help=ANY_MODEL)] = None,
+    model: Annotated[str | None, typer.Argument(metavar="MODEL", help=ANY_MODEL)] = None,
     split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
     captions: Annotated[
         str | None, typer.Option(help="Which captions are queries: first or all; the corpus knows when left out.")
