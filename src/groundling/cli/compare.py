@@ -14,7 +14,7 @@ def compare(
     models: Annotated[
         list[str],
         typer.Argument(
-            metavar="MODEL...",
+            metavar="MODEL",
             help="Evaluated runs, folders that `groundling evaluate --out` wrote, or pretrained models, which are "
             "asked what the first evaluated one was asked; the first is what the others are compared with.",
         ),

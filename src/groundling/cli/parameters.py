@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def parameters(
-    models: Annotated[list[str] | None, typer.Argument(metavar="MODEL...", help=ANY_MODEL)] = None,
+    models: Annotated[list[str] | None, typer.Argument(metavar="MODEL", help=ANY_MODEL)] = None,
     text_model: TextModel = None,
     table: Annotated[
         bool,
