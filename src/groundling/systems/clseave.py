@@ -55,7 +55,7 @@ STUDENTS: dict[str, Named] = {
 }
 
 
-class ClseaveSettings(PairSettings):
+class ClseaveSettings(PairSettings, AnySettings):
     name: Literal["clseave"] = "clseave"
     student: Named = Field(
         "encoder",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from groundling.batches import TrainingData
 from groundling.corpus import Corpus, conditions, sentence_pairs
@@ -15,13 +15,15 @@ from groundling.corpus.pairs.source import CorpusPairs, PairSource
 from groundling.corpus.sentence_pairs import Meaning
 from groundling.dataset import Dataset, load_corpus
 from groundling.errors import UserError
-from groundling.settings import CorpusSettings, Settings, notice
+from groundling.settings import CorpusSettings, notice
 from groundling.systems.plan import Context, Start
 from groundling.text import Tokeniser
 from groundling.translation.parallel import translation_rows
 
 
-class PairSettings(Settings):
+class PairSettings(BaseModel):
+    """A system that learns from sentence pairs has these among its own settings."""
+
     pairs: str | None = Field(
         None,
         description="sentence pairs to learn from: a file (.tsv, .csv, .jsonl, .parquet, .tmx, or Moses' x.en and "

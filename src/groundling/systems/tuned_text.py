@@ -32,6 +32,7 @@ from groundling.encoders.text import SideEncoder, TextChoice
 from groundling.encoders.text.side import SideSettings
 from groundling.errors import UserError
 from groundling.objectives.distillation import unexplained
+from groundling.settings import Settings
 from groundling.systems.base import register
 from groundling.systems.lesson_material import PairSettings, lesson_material, pairs_of, sample
 from groundling.systems.plan import Context, Plan, Start, Validation
@@ -39,7 +40,7 @@ from groundling.systems.tuned import Tuned
 from groundling.text import Tokeniser
 
 
-class TunedTextSettings(PairSettings):
+class TunedTextSettings(PairSettings, Settings):
     name: Literal["tuned_text"] = "tuned_text"
     text: SideSettings = Field(SideSettings(adapter="lora"), description="what is trained of the text side")
     held: float = Field(1.0, ge=0, description="weight of the old languages' distance to where they were")
