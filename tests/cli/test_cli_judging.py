@@ -30,7 +30,7 @@ def train_judged(own_ground: Path) -> list[str]:
 def test_from_statements_to_a_report_and_a_comparison(train_judged: list[str], own_ground: Path) -> None:
     said = call(*train_judged, "--out", "seeing")
     assert said.code == 0, said.err
-    assert "(accuracy) at step" in said.out
+    assert "best at step" in said.out and "validation accuracy" in said.out
     result = call("evaluate", "seeing", "--json").json
     assert result["task"] == "entailment"
     assert result["statements"] == 300
