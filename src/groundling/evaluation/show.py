@@ -7,7 +7,7 @@ from typing import Any
 from groundling.errors import UserError
 from groundling.evaluation.asked import Asked, asked_corpus
 from groundling.evaluation.consistency.examples import asked_together, before_and_after
-from groundling.evaluation.examples import Example, examples_by_language
+from groundling.evaluation.examples import Example, FoundPictures, examples_by_language
 from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.evaluation.saved import say_if_unfinished
