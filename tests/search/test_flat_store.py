@@ -11,6 +11,7 @@ from groundling.checksums import sha256
 from groundling.errors import UserError
 from groundling.search import index_pictures
 from groundling.search.choice import Choice
+from groundling.search.faiss_store import FaissStore
 from groundling.search.flat_store import FlatStore, best
 from groundling.search.index import Index
 
@@ -33,6 +34,10 @@ def test_it_finds_what_faiss_finds_at_once_and_from_then_on(toy: Toy, tmp_path: 
     np.testing.assert_array_equal(opened.store.vectors(np.array([5, 1])), theirs.reconstruct_batch(np.array([5, 1])))
     nothing = opened.store.search(queries, 3, Choice.of("no/such/folder", None, None), False)
     assert (nothing[1] == -1).all()
+    many = opened.store.for_many()  # what a server has of it
+    assert isinstance(many, FaissStore) and many.for_many() is many
+    np.testing.assert_array_equal(many.search(queries, 7, None, False)[1], wanted[1])
+    np.testing.assert_array_equal(many.vectors(np.array([5, 1])), opened.store.vectors(np.array([5, 1])))
 
 
 def test_a_file_that_is_cut_or_of_another_kind_is_refused(toy: Toy, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from groundling.model.protocol import Vectors
 from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, verify
+from groundling.search.store import Store
 
 # What FAISS writes before the numbers of an IndexFlatIP: its kind, dimensions, count, two numbers of no meaning,
 # whether it is trained, the metric (0: inner product), and how many numbers follow.
@@ -52,6 +53,12 @@ class FlatStore:
 
     def held(self) -> Rows:
         return np.arange(len(self.entries), dtype=np.int64)
+
+    def for_many(self) -> Store:
+        """The same vectors in FAISS: a server asks for many lines at once, of which this one sorts each by itself."""
+        from groundling.search.faiss_store import FaissStore
+
+        return FaissStore.holding(self._vectors, self.entries)
 
     def vectors(self, rows: Rows) -> Vectors:
         return np.array(self._vectors[rows], dtype=np.float32)

@@ -194,6 +194,9 @@ class MilvusStore:
                 f"with `groundling index --update --out {folder}`"
             )
 
+    def for_many(self) -> "MilvusStore":
+        return self
+
     def held(self) -> Rows:
         if not self.client.has_collection(self.name):
             return np.zeros(0, dtype=np.int64)

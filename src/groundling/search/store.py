@@ -29,6 +29,10 @@ class Store(Protocol):
         """Scores and rows [queries, k], the best first; row −1 where there are no more."""
         ...
 
+    def for_many(self) -> "Store":
+        """The same vectors as a server wants them, who asks many questions at once; often this very store."""
+        ...
+
 
 # The vectors of some rows of the new table, asked for by the store that needs them.
 Fetch = Callable[[Rows], Vectors]

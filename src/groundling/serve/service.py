@@ -104,6 +104,7 @@ class Service:
         self.metrics.pictures.set(len(index))
         for one in (index, captions):
             if one is not None and one.manifest.store.name == "faiss":
+                one.store = one.store.for_many()
                 _search_together(one)
 
     def _batcher(self, name: str, work: Callable[[list[Any]], Sequence[Any]], pool: Any, wait: float = 0.002) -> Any:

@@ -6,7 +6,7 @@ them, and `language_of_model` refuses a language that somebody names and that is
 """
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -152,7 +152,7 @@ def base_language(code: str) -> str:
 
 def _same_script(text: str, languages: Sequence[str]) -> list[str]:
     """Those of the languages that are written as the text is, by the most frequent script; all where none is."""
-    counts = {script: len(letters.findall(text)) for script, letters in _LETTERS.items()}
+    counts = _counts(text)
     script, count = max(counts.items(), key=lambda pair: pair[1])
     if count > len(_LATIN.findall(text)):
         written = [code for code in languages if base_language(code) in SCRIPTS[script]]
@@ -162,10 +162,15 @@ def _same_script(text: str, languages: Sequence[str]) -> list[str]:
 
 def _script(text: str) -> str:
     """The one that most letters are in, of those that are not Latin; "" for Latin ones. Kana count as Han."""
-    counts = {script: len(letter.findall(text)) for script, letter in _LETTERS.items()}
-    counts["Han"] = len(_HAN_OR_KANA.findall(text))
+    counts = {**_counts(text), "Han": len(_HAN_OR_KANA.findall(text))}
     script, count = max(counts.items(), key=lambda pair: pair[1])
     return script if count > len(_LATIN.findall(text)) else ""
+
+
+@lru_cache(maxsize=1024)
+def _counts(text: str) -> dict[str, int]:
+    """Letters of each script that is not Latin; a server asks twice about each query, and many are the same."""
+    return {script: 0 if text.isascii() else len(letter.findall(text)) for script, letter in _LETTERS.items()}
 
 
 def _letters(text: str) -> int:
@@ -173,6 +178,7 @@ def _letters(text: str) -> int:
     return len(_LETTER.findall(text)) + 2 * len(_HAN_OR_KANA.findall(text))
 
 
+@lru_cache(maxsize=1024)
 def _detected(text: str, most: int) -> list[tuple[str, float]]:
     """Codes and probabilities, the most likely first; nothing where the detector is not installed."""
     model = _detector()
