@@ -63,7 +63,7 @@ GOOD = image("1.jpg", "train", "A dog.")
         ({"images": [{"filename": "1.jpg"}]}, r'image 1: no field "split"'),
         ({"images": [image("1.jpg", "restvel")]}, r'image 1: unknown split "restvel"'),
         ({"images": [{**GOOD, "sentences": "A dog."}]}, r'image 1: "sentences" must be a list'),
-        ({"images": [{**GOOD, "sentences": [{"row": "x"}]}]}, r'image 1: no field "raw" \(did you mean "row"\?\)'),
+        ({"images": [{**GOOD, "sentences": [{"row": "x"}]}]}, r'image 1: no field "raw" \(there is: row\)'),
         ({"images": [image("../1.jpg", "train", "A dog.")]}, r"image 1: .* leads out of the folder"),
     ],
 )

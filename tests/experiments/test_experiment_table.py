@@ -204,7 +204,7 @@ def test_a_metric_that_there_is_not_is_refused_before_anything_is_trained(metric
         ({"seeds": [-1]}, "seed"),
         ({"cells": [{"name": "a"}]}, 'unknown setting "cells"'),
         ({"metric": "mR"}, r'unknown setting "metric" \(did you mean "metrics"\?\)'),
-        ({"one_language": {"training.decay": 1}}, 'unknown setting "training.decay"'),
+        ({"one_language": {"training.decays": 1}}, 'unknown setting "training.decays"'),
         ({"base": {**BASE, "corpus": "world"}}, "corpus"),
         ({"base": {**BASE, "training": None}}, "training"),
         ({"base": {"training": {}}}, 'setting "corpus.name" is missing'),

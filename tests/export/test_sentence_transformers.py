@@ -73,7 +73,8 @@ def test_a_pretrained_pair_goes_with_both_sides(kind: str, tmp_path: Path, photo
     assert np.abs(loaded.encode(PIECES) - model.encode_text(PIECES)).max() < 1e-5
     pictures = [Image.open(path).convert("RGB") for path in sorted(photos.iterdir())[:3]]
     seen = np.stack([loaded.encode(picture) for picture in pictures])
-    assert np.abs(seen - model.encode_pictures(pictures)).max() < 2e-2  # by whatever resizes for transformers there
+    alike = (seen * model.encode_pictures(pictures)).sum(axis=1) / np.linalg.norm(seen, axis=1)
+    assert (alike > 0.99).all()  # torchvision, where it is there, resizes otherwise than Pillow for transformers
 
 
 def test_what_is_there_is_never_written_over(tmp_path: Path) -> None:

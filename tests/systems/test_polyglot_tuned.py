@@ -153,7 +153,7 @@ def test_who_looks_through_the_network_of_another_run_takes_it_along(run: Run, f
     file.write_text("en\teo\n" + "\n".join(lines) + "\n")
     from groundling.training.teaching import Lesson, teach
 
-    teach(Lesson(run.folder, "eo", str(file), steps=4, minimum_count=1), tmp_path / "taught", device="cpu")
+    teach(Lesson(str(run.folder), ("eo",), str(file), steps=4, minimum_count=1), tmp_path / "taught", device="cpu")
     shutil.move(run.folder, tmp_path / "away")
     taught = Model.load(tmp_path / "taught", "cpu")
     np.testing.assert_allclose(taught.encode_pictures(paths), vectors, atol=1e-6)
