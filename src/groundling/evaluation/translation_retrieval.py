@@ -68,10 +68,10 @@ def share_interval(percent: float, count: int) -> tuple[float, float]:
     """Where a share in percent, seen in `count` cases, lies with 95% confidence: Wilson 1927, "Probable inference, the
     law of succession, and statistical inference". It stays between 0 and 100 and is right for few cases, too.
 
-    >>> [round(edge, 1) for edge in share_interval(50.0, 10)]
-    [23.7, 76.3]
-    >>> [round(edge, 1) for edge in share_interval(100.0, 20)]
-    [83.9, 100.0]
+    >>> "{:.1f} to {:.1f}".format(*share_interval(50.0, 10))
+    '23.7 to 76.3'
+    >>> "{:.1f} to {:.1f}".format(*share_interval(100.0, 20))
+    '83.9 to 100.0'
     """
     share, square = percent / 100, NORMAL**2
     middle = (share + square / (2 * count)) / (1 + square / count)
