@@ -65,6 +65,9 @@ def look_up(file: str, row: str, column: str) -> Figure:
     if not path.is_file():
         raise UserError(f"docs/results/{file}.json is not there; a mark names it")
     table = json.loads(path.read_text())
+    if "rows" not in table:  # one model: its mean, say, and a metric, "mean :: text_to_image.R@10"
+        direction, _, metric = column.partition(".")
+        return Figure(float(table[row][direction][metric]), None)
     rows = {entry["name"]: entry for entry in table["rows"]}
     if row in rows:
         cell = _cell(file, rows[row], column)
