@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 from groundling.errors import UserError
@@ -22,6 +23,20 @@ PART = ".part"  # how a file is called until it is whole
 CHECKSUM = "checksum"  # in a JSON file that vouches for itself
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NOT_OURS = (errno.EROFS, errno.EACCES, errno.EPERM)
+
+
+#: What numpy raises for a damaged .npy file: it takes its header for one of Python 2, and parses it as Python.
+DAMAGED_ARRAY = (
+    ValueError,
+    TypeError,
+    KeyError,
+    EOFError,
+    OverflowError,
+    SyntaxError,
+    TokenError,
+    RecursionError,
+    MemoryError,
+)
 
 
 @contextmanager

@@ -188,3 +188,22 @@ def test_rows_to_look_at_without_reading_them_all(tmp_path: Path) -> None:
     assert found.tolist() == [1]
     pair[0].unlink()
     assert array_rows(corpus_of("b.jpg", features=with_it), None) == (None, None)  # inspect says it was not compared
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4) $ }",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999, 4), }",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (-3, 4), }",
+        b"{'descr': '<f4', 'fortran_order': False, 'shape': (3L, 4L, }",
+        b"{'descr': '<f4', 'shape': (3, 4), }",
+        b"((((((((((((((((((((((((",
+    ],
+)
+def test_a_damaged_head_of_an_array_is_one_sentence(tmp_path: Path, header: bytes) -> None:
+    head = header.ljust(117) + b"\n"
+    (tmp_path / "f.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head + GOOD.tobytes())
+    (tmp_path / "names.txt").write_text("\n".join(NAMES) + "\n")
+    with pytest.raises(UserError, match=r"not a whole \.npy array of numbers"):
+        load_precomputed(tmp_path / "f.npy", tmp_path / "names.txt")

@@ -1,7 +1,6 @@
 """Recalls of anybody's vectors, from three NumPy files; other systems are compared with ours by this very code."""
 
 from pathlib import Path
-from tokenize import TokenError
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +8,8 @@ import numpy.typing as npt
 from groundling.errors import UserError
 from groundling.evaluation.folds import fold_ranks, fold_recalls
 from groundling.evaluation.results import RetrievalScores
+from groundling.files import DAMAGED_ARRAY
+from groundling.hub import first_line
 
 
 def evaluate_vectors(pictures: Path, captions: Path, owners: Path, folds: int = 1) -> RetrievalScores:
@@ -38,8 +39,8 @@ def _load(path: Path) -> npt.NDArray[np.generic]:
         raise UserError(f"{path}: no such file") from None
     except OSError as error:
         raise UserError(f"{path}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, EOFError, TokenError) as error:  # numpy takes a damaged header for Python 2's and parses it
+    except DAMAGED_ARRAY as error:
         if "Python objects" in str(error):
             raise UserError(f"{path}: holds Python objects, where an array of plain numbers is needed") from None
-        raise UserError(f"{path}: a damaged .npy file ({str(error).splitlines()[0]})") from None
+        raise UserError(f"{path}: a damaged .npy file ({first_line(error)})") from None
     return array

@@ -10,6 +10,7 @@ from groundling import checksums
 from groundling.errors import UserError
 from groundling.export.external_data import NotProtobuf, has_external_data
 from groundling.export.manifest import GraphFile, read_verified
+from groundling.hub import first_line
 
 WARNING = 3  # onnxruntime's level "error": its warnings are about how graphs could be faster
 
@@ -54,4 +55,10 @@ class Session:
             raise UserError(f"{self.path}: keeps weights in other files, which are not read; export the model again")
 
     def __call__(self, **inputs: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
-        return np.asarray(self.session.run(None, inputs)[0], dtype=np.float32)
+        try:
+            return np.asarray(self.session.run(None, inputs)[0], dtype=np.float32)
+        except Exception as error:  # its exceptions have no class in common; a graph may break only when it runs
+            raise UserError(
+                f"{self.path}: does not run ({first_line(error)[:200]}); it does not fit the files beside it, or is "
+                "damaged: export the model again"
+            ) from None

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from pathlib import Path
-from tokenize import TokenError
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from groundling.corpus.corpus import Corpus, Mask
 from groundling.corpus.formats.text_lines import whole_text
 from groundling.errors import UserError
+from groundling.files import DAMAGED_ARRAY
 
 if TYPE_CHECKING:  # torch is loaded only where pictures are looked at
     from groundling.vision.backbones import Backbone
@@ -81,7 +81,7 @@ def load_precomputed(array: Path, names: Path) -> tuple[Array, list[str]]:
         features = np.load(array, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
         raise UserError(f"{array}: no such file") from None
-    except (ValueError, EOFError, OSError, TokenError):  # numpy takes a damaged header for Python 2's and parses it
+    except (OSError, *DAMAGED_ARRAY):
         raise UserError(f"{array}: not a whole .npy array of numbers; write it with numpy.save") from None
     whole = isinstance(features, np.ndarray) and features.ndim == 2 and features.shape[1] > 0
     if not whole or not np.issubdtype(features.dtype, np.floating):

@@ -25,7 +25,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from groundling.decoding.opening import opened
-from groundling.files import atomic_path, cache_folder, remove_leftovers
+from groundling.files import DAMAGED_ARRAY, atomic_path, cache_folder, remove_leftovers
 from groundling.progress import bar
 from groundling.vision.decoding import (
     RowsByContent,
@@ -203,7 +203,7 @@ def _read(index: Path) -> tuple[list[bytes], Integers, npt.NDArray[np.uint8]] | 
         arrays = load(index.read_bytes())
         keys, sizes = arrays["keys"], arrays["sizes"]
         pixels = np.load(index.with_suffix(".npy"), mmap_mode="r", allow_pickle=False)
-    except (SafetensorError, KeyError, ValueError, OverflowError, OSError, EOFError):
+    except (SafetensorError, OSError, *DAMAGED_ARRAY):
         return None
     name = hashlib.sha256(keys.tobytes() + sizes.tobytes()).hexdigest()[:32]
     total = int(sizes.astype(np.int64).prod(axis=1).sum()) if sizes.ndim == 2 else -1
