@@ -136,7 +136,10 @@ def _same_queries(ours: Arrays, theirs: Arrays, code: str) -> bool:
 
 def _same_texts(ours: MadeFrom | None, theirs: MadeFrom | None, code: str) -> bool:
     """Whether the queries were the same, word for word; evaluations of older versions do not tell."""
-    return ours is None or theirs is None or ours.corpus[code] == theirs.corpus[code]
+    if ours is None or theirs is None:
+        return True
+    asked = ours.corpus.get(code)
+    return asked is not None and asked == theirs.corpus.get(code)
 
 
 def _retrieval(ours: Arrays, theirs: Arrays, code: str, depth: int, samples: int) -> dict[str, Difference]:

@@ -39,6 +39,8 @@ class MadeFrom:
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> "MadeFrom":
+        if not isinstance(data["corpus"], dict) or not isinstance(data["settings"], dict):
+            raise TypeError("not a record of an evaluation")
         return MadeFrom(data["weights"], data["corpus"], data["settings"])
 
     def why_stale(self, run: Run) -> str | None:

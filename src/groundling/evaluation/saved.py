@@ -104,7 +104,12 @@ def save(run: Run, evaluated: EvaluatedSplit, made: MadeFrom) -> None:
 def made_from(run: Run) -> MadeFrom | None:
     """What the saved evaluation was made from; None where it is from a time when nobody wrote that down."""
     data = read_json(run.verified(run.evaluation_file))
-    return MadeFrom.from_json(data["made_from"]) if isinstance(data, dict) and "made_from" in data else None
+    if not isinstance(data, dict) or "made_from" not in data:
+        return None
+    try:
+        return MadeFrom.from_json(data["made_from"])
+    except (KeyError, TypeError):
+        raise UserError(f"{run.evaluation_file}: damaged (what it was made from is cut); evaluate again") from None
 
 
 def why_stale(run: Run) -> str | None:

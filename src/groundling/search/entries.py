@@ -52,6 +52,7 @@ class Entries:
         try:
             with pq.ParquetFile(path) as file:  # read_table would import a library of data sets, and pandas
                 table = file.read()
+            table.validate(full=True)  # names that are no text would be noticed only when one is shown
         except (pa.ArrowException, OSError) as error:
             raise UserError(f"{path}: damaged ({first_line(error)}); build the index again") from None
         if table.schema != SCHEMA:
