@@ -26,8 +26,15 @@ def test_a_graph_that_breaks_when_it_runs_is_one_sentence(tmp_path: Path) -> Non
     )
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     (tmp_path / "text.onnx").write_bytes(made.SerializeToString())
-    stored = GraphFile.model_construct(
-        name="text.onnx", sha256=sha256(tmp_path / "text.onnx"), inputs={"rows": "words"}
+    inputs, outputs = {"rows": ["n"]}, {"vectors": ["n", 3]}
+    stored = GraphFile.model_validate(
+        {
+            "name": "text.onnx",
+            "sha256": sha256(tmp_path / "text.onnx"),
+            "opset": 17,
+            "inputs": inputs,
+            "outputs": outputs,
+        }
     )
     session = Session(tmp_path, stored)
     np.testing.assert_array_equal(session(rows=np.array([2], dtype=np.int64)), [[0, 0, 1]])
