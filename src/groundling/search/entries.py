@@ -53,9 +53,10 @@ class Entries:
             with pq.ParquetFile(path) as file:  # read_table would import a library of data sets, and pandas
                 table = file.read()
             table.validate(full=True)  # names that are no text would be noticed only when one is shown
-        except (pa.ArrowException, OSError) as error:
+            fits = table.schema == SCHEMA
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last: of the names of columns
             raise UserError(f"{path}: damaged ({first_line(error)}); build the index again") from None
-        if table.schema != SCHEMA:
+        if not fits:
             raise UserError(f"{path}: not the table of an index; build the index again")
         return Entries(table)
 
