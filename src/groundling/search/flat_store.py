@@ -4,6 +4,7 @@ Who asks once, on the command line, waits for no library and no copy; from the s
 in memory, aligned as matrix products like them.
 """
 
+import os
 import struct
 from pathlib import Path
 from typing import cast
@@ -31,13 +32,15 @@ class FlatStore:
         if manifest.vectors is None:
             raise UserError(f"{folder}: the manifest names no vectors; build the index again")
         path = verify(folder, manifest.vectors)
-        with path.open("rb") as file:
-            head = file.read(HEADER.size)
+        try:
+            head, size = _head(path)
+        except FileNotFoundError:  # between the check and now: an update has put another in its place
+            raise UserError(f"{path}: missing; build the index again") from None
         try:
             kind, dimensions, count, _, _, _, metric, numbers = HEADER.unpack(head)
         except struct.error:
             kind, dimensions, count, metric, numbers = b"", 0, 0, 0, 0
-        whole = numbers == dimensions * count and path.stat().st_size == HEADER.size + 4 * numbers
+        whole = numbers == dimensions * count and size == HEADER.size + 4 * numbers
         if kind != KIND or metric != INNER_PRODUCT or not whole:
             raise UserError(f"{path}: FAISS cannot read it (not an exact index); build it again")
         if (count, dimensions) != (len(entries), manifest.model.dimensions):
@@ -48,7 +51,10 @@ class FlatStore:
         shape = (count, dimensions)
         self._vectors: Vectors = np.zeros(shape, dtype=np.float32)
         if count:  # nothing can be mapped of an empty file
-            self._vectors = np.memmap(path, np.float32, "r", HEADER.size, shape)
+            try:
+                self._vectors = np.memmap(path, np.float32, "r", HEADER.size, shape)
+            except FileNotFoundError:
+                raise UserError(f"{path}: missing; build the index again") from None
         self.entries, self._asked = entries, 0
 
     def held(self) -> Rows:
@@ -74,6 +80,11 @@ class FlatStore:
         if choice is not None:
             scores[:, ~self.entries.mask(choice)] = -np.inf
         return best(scores, k)
+
+
+def _head(path: Path) -> tuple[bytes, int]:
+    with path.open("rb") as file:
+        return file.read(HEADER.size), os.fstat(file.fileno()).st_size
 
 
 def best(scores: Vectors, k: int) -> tuple[Vectors, Rows]:
