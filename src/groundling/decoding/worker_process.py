@@ -1,12 +1,12 @@
 """A process that decodes pictures for another one, within limits that the system holds it to (see `workers`).
 
-What it is sent is trusted: what to do, pickled, and the bytes of a picture, which are not. What it sends back is plain
-JSON and plain numbers, so that even a decoder that hostile bytes have taken over can say nothing but a wrong picture.
+What to do it is told in JSON by who started it, which it trusts; the bytes of a picture it does not. What it sends back
+is plain JSON and plain numbers, so that even a decoder that hostile bytes have taken over can say nothing but a wrong
+picture.
 """
 
 import json
 import os
-import pickle
 import signal
 import sys
 from contextlib import suppress
@@ -17,6 +17,7 @@ import numpy as np
 
 from groundling.decoding.opening import load_decoders, open_picture, taken
 from groundling.decoding.structure import PictureError, TooManyPixels
+from groundling.decoding.work import Work, work_of
 
 FILES = 16  # handles: its pipe, and libraries that are loaded late
 NICE = 5  # who waits for words goes before who waits for pictures
@@ -48,12 +49,13 @@ def main(handle: int) -> None:
     """Decode one picture after another until nobody is at the other end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # control-C is for who started us
     with Connection(handle) as line:
-        order: Order = pickle.loads(line.recv_bytes())  # noqa: S301 (from who started us)
+        paths, formats, *limits = json.loads(line.recv_bytes())
+        order = Order(paths, tuple(formats), *limits)
         sys.path[:] = order.paths
         limit_all(order)
         with suppress(EOFError, OSError):
             while True:
-                work = pickle.loads(line.recv_bytes())  # noqa: S301 (from who started us)
+                work = work_of(line.recv_bytes())
                 data = line.recv_bytes()
                 load_decoders()
                 line.send_bytes(BEGUN)
@@ -62,7 +64,7 @@ def main(handle: int) -> None:
                 del data
 
 
-def answer(order: Order, work: Any, data: bytes) -> bytes:
+def answer(order: Order, work: Work | None, data: bytes) -> bytes:
     """What is sent back for one picture."""
     try:
         with open_picture(data, order.formats, order.pixels) as image:

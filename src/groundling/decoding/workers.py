@@ -8,12 +8,11 @@ import atexit
 import contextlib
 import json
 import os
-import pickle
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -26,9 +25,9 @@ import numpy.typing as npt
 
 from groundling.decoding.opening import MOST_PIXELS, PICTURES
 from groundling.decoding.structure import PictureError, TooManyPixels
+from groundling.decoding.work import Work, said
 from groundling.decoding.worker_process import DONE, LARGE, NICE, TOO_LARGE, Order
 
-Work = Callable[[bytes], Any]  # bytes of a file → array or bytes; it can be pickled, and raises PictureError
 PASSED = ("PATH", "LD_LIBRARY_PATH", "LANG", "SYSTEMROOT")  # of the environment
 LAST = (
     12  # how nice a process is that makes way: it gets a fifth of what other decoders get, and they a third of others
@@ -205,14 +204,14 @@ class _Process:
         theirs.close()
         order = Order(sys.path, limits.formats, limits.pixels, large, limits.seconds, limits.memory)
         with contextlib.suppress(OSError):
-            self.line.send_bytes(pickle.dumps(order))
+            self.line.send_bytes(json.dumps(order).encode())
 
     def alive(self) -> bool:
         return self.process.poll() is None
 
     def ask(self, data: bytes, work: Work | None) -> Decoded:
         try:
-            self.line.send_bytes(pickle.dumps(work))
+            self.line.send_bytes(said(work))
             self.line.send_bytes(data)
             reply = self._reply()
         except (OSError, EOFError):

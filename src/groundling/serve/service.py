@@ -21,7 +21,8 @@ from groundling.corpus.formats.checks import BadRow
 from groundling.decoding.opening import COLLECTION
 from groundling.decoding.structure import PictureError, TooManyPixels
 from groundling.decoding.thumbnail import Thumbnail
-from groundling.decoding.workers import Decoded, DecodeLimits, LargePicture, Work, Workers
+from groundling.decoding.work import Work
+from groundling.decoding.workers import Decoded, DecodeLimits, LargePicture, Workers
 from groundling.errors import UserError
 from groundling.model.protocol import Vectors
 from groundling.model.reading import TextReading
