@@ -13,9 +13,14 @@ from groundling.vision.preprocessing import Preprocessing, Upright
 CUT = Preprocessing(24, resize=30, crops=2)
 
 
-@pytest.mark.parametrize("work", [Thumbnail(20, or_png=True), Upright(8), CUT, CUT.pixels, decode_small, None])
+@pytest.mark.parametrize("work", [Thumbnail(20, or_png=True), Upright(8), CUT, decode_small, None])
 def test_it_is_the_same_on_the_other_side(work: object) -> None:
     assert work_of(said(work)) == work  # type: ignore[arg-type]
+
+
+def test_a_method_goes_with_its_object() -> None:
+    again = work_of(said(CUT.pixels))
+    assert getattr(again, "__self__", None) == CUT and getattr(again, "__name__", "") == "pixels"
 
 
 def test_named_arguments_go_along() -> None:
