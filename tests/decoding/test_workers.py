@@ -132,15 +132,17 @@ def test_a_picture_that_takes_long_makes_way_and_the_next_does_not(
     forward: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workers = Workers(DecodeLimits(brisk=0.05), count=1)
+    last = min(19, os.getpriority(os.PRIO_PROCESS, 0) + LAST)  # whatever the tests themselves run with
     if not forward:  # who is not the superuser may not come forward again
         real = os.setpriority
         monkeypatch.setattr(
-            os, "setpriority", lambda kind, one, nice: real(kind, one, nice) if nice == LAST else denied()
+            os, "setpriority", lambda kind, one, nice: real(kind, one, nice) if nice == last else denied()
         )
     before = workers.array(bombs.photograph(), tells)[0]
-    assert before < LAST
+    if before == 19:
+        pytest.skip("nobody can come after a process that is the nicest already")
     for _ in range(2):
-        assert workers.array(bombs.photograph(), computes)[0] == LAST
+        assert workers.array(bombs.photograph(), computes)[0] == last
         assert workers.array(bombs.photograph(), tells)[0] == before
     assert len(workers._usual._running) == 1
     workers.close()

@@ -98,4 +98,4 @@ def until(page: Any, condition: str) -> None:
         if page.evaluate(condition):
             return
         page.wait_for_timeout(50)
-    raise AssertionError(f"never: {condition}")
+    raise AssertionError(f"never: {condition}; the page says: {page.inner_text('body')[:500]}")

@@ -29,9 +29,7 @@ from groundling.decoding.work import Work, said
 from groundling.decoding.worker_process import DONE, LARGE, NICE, TOO_LARGE, Order
 
 PASSED = ("PATH", "LD_LIBRARY_PATH", "LANG", "SYSTEMROOT")  # of the environment
-LAST = (
-    12  # how nice a process is that makes way: it gets a fifth of what other decoders get, and they a third of others
-)
+LAST = 12  # nicer than we are is a process that makes way: it gets a fifth of what other decoders get
 TYPES = ("|u1", "<f4", "<f8")  # of arrays that come back
 
 
@@ -244,8 +242,10 @@ class _Process:
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def _behind(self, nice: int) -> bool:
+        """Lets the process come after us by so much; whether that was done."""
         try:
-            os.setpriority(os.PRIO_PROCESS, self.process.pid, nice)
+            ours = os.getpriority(os.PRIO_PROCESS, 0)
+            os.setpriority(os.PRIO_PROCESS, self.process.pid, min(ours + nice, 19))
         except OSError:  # to come forward again is not allowed to all, and a process may have ended
             return False
         return True
