@@ -19,6 +19,7 @@ from groundling.cli import (
     index,
     models,
     parameters,
+    plan,
     recipes,
     reproduce,
     search,
@@ -79,6 +80,7 @@ app.command("serve")(serve.serve)
 app.command("check")(check.check)
 app.command("export")(export.export)
 app.command("parameters")(parameters.parameters)
+app.command("plan")(plan.plan)
 app.command("calibrate")(calibrate.calibrate)
 app.command("compact")(compact.compact)
 app.command("reproduce")(reproduce.reproduce)

@@ -1,0 +1,132 @@
+"""The measured numbers that plans are computed from, each with the command that printed it and the page that says so.
+
+What was not measured is not here, and a plan says so: no number is guessed.
+"""
+
+from dataclasses import dataclass
+
+TWO_CORES = "two cores of an AMD EPYC (Zen 4)"
+H200 = "one H200"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One number.
+
+    Attributes:
+        value: in `unit`.
+        what: was measured.
+        command: that printed it.
+        page: where it stands, from the root of the repository.
+        shown: how the page writes it; a test looks for that.
+        machine: on which.
+    """
+
+    value: float
+    unit: str
+    what: str
+    command: str
+    page: str
+    shown: str
+    machine: str = TWO_CORES
+
+
+BENCHMARKS = "benchmarks/README.md"
+
+DECODE_WEB = Measured(
+    0.0044,
+    "core seconds",
+    "decoding a JPEG of 640 × 480 pixels and cutting 224 × 224 out of it",
+    "python benchmarks/picture_costs.py",
+    BENCHMARKS,
+    "4.4 ms",
+)
+DECODE_CAMERA = Measured(
+    0.0483,
+    "core seconds",
+    "the same for a JPEG of 4000 × 3000 pixels",
+    "python benchmarks/picture_costs.py",
+    BENCHMARKS,
+    "48.3 ms",
+)
+ENCODE = Measured(
+    0.0218,
+    "core seconds",
+    "EfficientNet-Lite0 for one picture of 224 × 224 pixels",
+    "python benchmarks/picture_costs.py",
+    BENCHMARKS,
+    "21.8 ms",
+)
+INDEX_ROW = Measured(
+    936,
+    "bytes",
+    "a picture of an index while that is built, beside its vector",
+    "python benchmarks/picture_costs.py",
+    BENCHMARKS,
+    "936 bytes",
+)
+STEPS_ON_CORES = Measured(
+    6.1,
+    "steps a second",
+    "training `lessons` with batches of 128 captions on cached features",
+    "python benchmarks/training.py",
+    BENCHMARKS,
+    "6.1 steps/s",
+)
+STEPS_ON_GPU = Measured(
+    1038,
+    "steps a second",
+    "the same on a GPU",
+    "python benchmarks/training.py",
+    BENCHMARKS,
+    "1,038",
+    H200,
+)
+STEP_CAPTIONS = 128  # of both
+RANKS = Measured(
+    1.80,
+    "seconds",
+    "exact ranks in both directions of 5,000 pictures × 25,000 captions × 1,024 dimensions",
+    "python benchmarks/ranks.py",
+    BENCHMARKS,
+    "1.80 s",
+)
+RANKS_PRODUCTS = 5_000 * 25_000 * 1_024  # multiplications of that
+EXACT_QUERY = Measured(
+    0.0153,
+    "seconds",
+    "one query among 100,000 × 512 vectors, exact",
+    "python benchmarks/search.py",
+    BENCHMARKS,
+    "15.3 ms",
+)
+EXACT_NUMBERS = 100_000 * 512  # of that
+SERVER = Measured(
+    702,
+    "MB",
+    "memory of `groundling serve` with 100,000 × 512 vectors after a minute of 32 clients",
+    "python benchmarks/serve.py",
+    BENCHMARKS,
+    "702 MB",
+)
+REQUESTS = Measured(
+    269,
+    "requests a second",
+    "text queries over HTTP to the same server, 32 clients on the same cores",
+    "python benchmarks/serve.py",
+    BENCHMARKS,
+    "269",
+)
+
+ALL = (
+    DECODE_WEB,
+    DECODE_CAMERA,
+    ENCODE,
+    INDEX_ROW,
+    STEPS_ON_CORES,
+    STEPS_ON_GPU,
+    RANKS,
+    EXACT_QUERY,
+    SERVER,
+    REQUESTS,
+)

@@ -1,0 +1,128 @@
+"""Plans: worked by hand from the measured numbers, which stand on their pages; docs/scale.md is what is printed."""
+
+import re
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from commands import assert_one_sentence, call
+
+from groundling.plan import Work, measured, plan
+from groundling.plan.estimate import EXACT_UP_TO, advice, decode_seconds
+from groundling.plan.table import hours, parts_table, size
+
+ROOT = Path(__file__).parents[2]
+WORK = Work(pictures=3_600_000, captions=18_432_000, cores=10)
+
+
+def parts(work: Work = WORK) -> dict:
+    return {part.what: part for part in plan(work).parts}
+
+
+def test_hours_are_the_measured_seconds_times_the_work() -> None:
+    found = parts()
+    assert found["encode pictures"].core_hours == pytest.approx(1000 * (0.0044 + 0.0218))
+    assert found["encode pictures"].hours == pytest.approx(100 * (0.0044 + 0.0218))
+    assert found["train"].hours == pytest.approx(10 * 18_432_000 / 128 / 6.1 / 3600)
+    assert found["train"].core_hours == pytest.approx(2 * found["train"].hours)
+    with_gpu = parts(replace(WORK, gpus=8))["train"]
+    assert with_gpu.gpu_hours == with_gpu.hours == pytest.approx(1_440_000 / 1038 / 3600)
+    assert with_gpu.core_hours is None and "not measured here" in with_gpu.note
+    # 5,000 pictures with 25,600 captions × 512, of 5,000 × 25,000 × 1,024 in 1.8 s on two cores
+    assert found["evaluate"].core_hours == pytest.approx(2 * 1.8 * 1.024 / 2 / 3600)
+    assert found["index, exact"].query == pytest.approx(36 * 0.0153)
+
+
+def test_bytes_are_those_of_the_formats() -> None:
+    found = parts()
+    assert found["cache features"].disk == 3_600_000 * (4 * 1280 + 32)
+    assert found["index, exact"].disk == found["index, Milvus"].disk == 3_600_000 * 4 * 512
+    assert found["index, exact"].memory == 3_600_000 * (3 * 4 * 512 + 936)
+    assert found["serve"].memory == pytest.approx(702e6 - 4 * 512 * 100_000 + 3_600_000 * 4 * 512)
+
+
+def test_decoding_goes_through_both_points_that_were_measured() -> None:
+    assert decode_seconds(0.64 * 0.48) == pytest.approx(0.0044)
+    assert decode_seconds(12) == pytest.approx(0.0483)
+    assert decode_seconds(6) == pytest.approx(0.0044 + (0.0483 - 0.0044) * (6 - 0.3072) / (12 - 0.3072))
+    assert decode_seconds(1e-6) > 0
+
+
+def test_costs_are_computed_only_where_there_are_prices() -> None:
+    assert all(part.cost is None for part in plan(WORK).parts)
+    assert "cost" not in [column.name for column in parts_table(plan(WORK)).columns]
+    priced = replace(WORK, gpus=1, gpu_price=3.0)
+    found = parts(priced)
+    assert found["train"].cost == pytest.approx(3 * found["train"].gpu_hours)
+    assert found["encode pictures"].cost is None  # cores have no price
+    assert "cost" in [column.name for column in parts_table(plan(priced)).columns]
+    assert parts(replace(WORK, core_price=0.5))["encode pictures"].cost == pytest.approx(500 * 0.0262)
+
+
+def test_advice_follows_what_an_index_does_by_itself() -> None:
+    from groundling.search import store
+
+    assert EXACT_UP_TO == store.EXACT_UP_TO
+    assert "exact" in advice(EXACT_UP_TO)
+    assert "ivf" in advice(EXACT_UP_TO + 1)
+    assert "milvus" in advice(10**8)
+
+
+@pytest.mark.parametrize("one", measured.ALL, ids=lambda one: one.what)
+def test_each_number_stands_on_its_page_under_its_command(one: measured.Measured) -> None:
+    page = (ROOT / one.page).read_text(encoding="utf-8")
+    place = page.index(f"    {one.command}")
+    section = page[place : page.index("\n## ", place)]
+    assert re.search(rf"(?<![\d,.]){re.escape(one.shown)}(?![\d])", section)
+    number = float(re.match(r"[\d.,]+", one.shown)[0].replace(",", ""))
+    assert one.value == pytest.approx(number / 1000 if " ms" in one.shown else number)
+    assert (ROOT / one.command.split()[1]).is_file()
+
+
+def test_the_page_is_what_the_command_prints() -> None:
+    page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^<!-- (groundling plan.*?) -->\n", page, re.MULTILINE)
+    assert len(shown) == 2
+    for command in shown:
+        said = call(*shlex.split(command)[1:])
+        assert said.code == 0
+        assert f"<!-- {command} -->\n{said.out.rstrip()}\n" in page
+    for one in measured.ALL:
+        assert f"| {one.what} | {one.shown}" in page
+
+
+def test_the_command_for_programs_and_people() -> None:
+    made = call("plan", "--pictures", "1e7", "--captions", "5e7", "--gpus", "8", "--json").json
+    assert made["work"]["pictures"] == 10**7 and made["work"]["captions"] == 5 * 10**7
+    assert {"value", "unit", "command", "page"} <= made["constants"][0].keys()
+    assert len(call("plan", "--json").json) == 5
+    assert "cache features" in call("plan", "--pictures", "2000").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--pictures", "0"], "--pictures: from 1"),
+        (["--pictures", "nan"], "--pictures: from 1"),
+        (["--pictures", "10", "--captions", "-5"], "--captions: from 1"),
+        (["--pictures", "10", "--cores", "0"], "--cores: at least 1"),
+        (["--pictures", "10", "--gpus", "-1"], "--gpus cannot be less than 0"),
+        (["--pictures", "10", "--gpu-hour", "-1"], "--gpu-hour cannot be less than 0"),
+        (["--pictures", "10", "--megapixels", "nan"], "--megapixels must be more"),
+    ],
+)
+def test_mistakes_are_one_sentence(arguments: list[str], words: str) -> None:
+    assert_one_sentence(call("plan", *arguments), words)
+
+
+def test_numbers_for_people() -> None:
+    assert [size(value) for value in (None, 5e3, 52e6, 2.05e9, 2e11, 1.5e12)] == [
+        "–",
+        "5 kB",
+        "52 MB",
+        "2 GB",
+        "200 GB",
+        "1.5 TB",
+    ]
+    assert [hours(value) for value in (None, 0.001, 0.456, 45.4)] == ["–", "under 0.01", "0.46", "45"]
