@@ -65,7 +65,7 @@ class ColourJudge(FeatureModel):
 
     def check_judges(self) -> None: ...
 
-    def judge_features(
+    def entailment_logits(
         self,
         texts: Sequence[str],
         features: np.ndarray,
@@ -75,7 +75,8 @@ class ColourJudge(FeatureModel):
         self.calls += 1
         self.asked += zip(texts, languages, strict=True)
         seen = features if owners is None else features[owners]
-        return np.array([self._one(text, colour) for text, colour in zip(texts, seen, strict=True)], dtype=np.float32)
+        shares = [self._one(text, colour) for text, colour in zip(texts, seen, strict=True)]
+        return np.log(np.maximum(shares, 1e-30), dtype=np.float32)
 
     def _one(self, text: str, colour: np.ndarray) -> list[float]:
         named = [WORDS[word] for word in text.lower().split() if word in WORDS]

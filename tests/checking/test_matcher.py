@@ -21,7 +21,7 @@ from groundling.checking.sheet import sheet
 from groundling.corpus.formats.decisions import Decisions
 from groundling.errors import UserError
 from groundling.model import Model
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 from groundling.vision.preprocessing import Preprocessing
 
 LEVELS = {"no": 0, "little": 85, "some": 170, "much": 255, "kein": 0, "wenig": 85, "etwas": 170, "viel": 255}

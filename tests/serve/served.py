@@ -132,9 +132,9 @@ class _Red(FeatureModel):
 
     def check_judges(self) -> None: ...
 
-    def judge_features(self, texts: Sequence[str], features: Vectors, *_: Any, **__: Any) -> Vectors:
+    def entailment_logits(self, texts: Sequence[str], features: Vectors, *_: Any, **__: Any) -> Vectors:
         red = np.array([[text == "it is red"] for text in texts]) == (features[:, :1] > 0.5)
-        return np.where(red, [[0.1, 0.2, 0.7]], [[0.7, 0.2, 0.1]]).astype(np.float32)
+        return np.log(np.where(red, [[0.1, 0.2, 0.7]], [[0.7, 0.2, 0.1]])).astype(np.float32)
 
 
 def red_checker() -> Checker:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from groundling.checking.chance import probability_of_chance
 from groundling.model import Vectors
-from groundling.model.protocol import Owners, similarities
+from groundling.model.vectors import Owners, similarities
 
 NEAREST = 5
 FEWEST_ROWS = 20  # captions from which on a share of wrong ones can be told

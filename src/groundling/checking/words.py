@@ -12,7 +12,7 @@ import numpy as np
 from groundling.checking.belonging import Comparison, Floats
 from groundling.checking.method import Question
 from groundling.model import Model
-from groundling.model.protocol import Owners
+from groundling.model.vectors import Owners
 from groundling.text.segmentation import word_spans
 
 COST = 0.3  # of the deviation of fits that mean nothing, from which on a word is a misfit

@@ -16,7 +16,7 @@ from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.retrieval import check_queries, measure
 from groundling.evaluation.scores import SCORES, Score
 from groundling.model import Model, load
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 
 Captions = Callable[[str], Vectors]  # language → the vectors of its captions
 

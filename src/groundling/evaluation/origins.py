@@ -6,7 +6,7 @@ from groundling.corpus import ORIGINS, Corpus
 from groundling.errors import UserError
 from groundling.evaluation.loading import LoadedModel
 from groundling.evaluation.results import OriginsResult
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 
 
 def ask_by_origin(loaded: LoadedModel) -> OriginsResult:

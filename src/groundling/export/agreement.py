@@ -10,8 +10,8 @@ from groundling.export.manifest import Agreement
 from groundling.export.onnx_model import OnnxModel
 from groundling.export.precision import Precision
 from groundling.model.pretrained import PretrainedModel
-from groundling.model.protocol import Vectors
 from groundling.model.trained import TrainedModel
+from groundling.model.vectors import Vectors
 from groundling.vision.backbones import Backbone
 from groundling.vision.preprocessing import Preprocessing
 

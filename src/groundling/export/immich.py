@@ -32,8 +32,9 @@ from groundling.export.write import make_graph, seen_by
 from groundling.export.write_pretrained import TextGraph, folders_of, tokeniser_of
 from groundling.files import atomic_path, new_folder, write_json, write_text
 from groundling.model.pretrained import PretrainedModel
-from groundling.model.protocol import Model, Vectors
+from groundling.model.protocol import Model
 from groundling.model.trained import TrainedModel
+from groundling.model.vectors import Vectors
 from groundling.progress import bar
 from groundling.text.segmentation import ELISION, TURKIC
 from groundling.text.tokens import TokenizerRules

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from groundling.files import read_json
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 
 
 class ImmichReader:

@@ -16,14 +16,15 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from groundling.calibration import probabilities
 from groundling.corpus.entailment import LABELS
 from groundling.encoders import tokenisers
 from groundling.errors import UserError
 from groundling.export import manifest as manifests
 from groundling.export.manifest import GraphFile, Manifest, ReaderFiles
 from groundling.export.sessions import Session
-from groundling.model.protocol import FeatureModel, Owners, Vectors, refuse_options
+from groundling.model import FeatureModel
+from groundling.model.prompt import refuse_options
+from groundling.model.vectors import Owners, Vectors
 from groundling.text import Tokens
 from groundling.vision.preprocessing import Pixels, Preprocessing, ProcessorCut
 
@@ -203,7 +204,7 @@ class OnnxModel(FeatureModel):
         features: Vectors = np.concatenate(parts).reshape(len(stacked), -1, self.manifest.features).mean(axis=1)
         return features
 
-    def judge_features(
+    def entailment_logits(
         self,
         texts: Sequence[str],
         features: Vectors,
@@ -216,7 +217,7 @@ class OnnxModel(FeatureModel):
             raise ValueError(f"{len(sentences)} texts but {len(pictures)} pictures")
         if not len(sentences):
             return np.zeros((0, len(LABELS)), dtype=np.float32)
-        return probabilities(entailment(sentences=sentences, pictures=pictures))
+        return entailment(sentences=sentences, pictures=pictures)
 
 
 def _one_core_each(work: Callable[[Pixels], Vectors], portions: Sequence[Pixels]) -> list[Vectors]:

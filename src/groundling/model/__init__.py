@@ -4,7 +4,9 @@ A run of ours, a pretrained pair from the hub or a folder, a pretrained picture 
 exported model all answer the same questions (see `protocol.Model`). Nothing here loads torch before a model needs it.
 """
 
+from groundling.model.feature_model import FeatureModel
 from groundling.model.loading import load
-from groundling.model.protocol import FeatureModel, Model, Vectors
+from groundling.model.protocol import Model
+from groundling.model.vectors import Vectors
 
 __all__ = ["FeatureModel", "Model", "Vectors", "load"]

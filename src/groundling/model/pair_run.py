@@ -11,12 +11,13 @@ import numpy.typing as npt
 from groundling import hub
 from groundling.dataset import Dataset
 from groundling.files import read_json
+from groundling.model.feature_model import FeatureModel
 from groundling.model.fingerprint import side_fingerprint
 from groundling.model.kept_sides import picture_side
 from groundling.model.pictures import Picture
-from groundling.model.protocol import FeatureModel, Vectors
 from groundling.model.sides import GPU_BATCH, PictureSide
 from groundling.model.trained import TrainedModel
+from groundling.model.vectors import Vectors
 from groundling.settings import CorpusSettings
 from groundling.systems.plan import NO_CORPUS, KeptPictures
 from groundling.vision.tuned import read as read_tuned

@@ -1,7 +1,7 @@
-"""A picture as people have it, a file, its bytes, a Pillow image or an array, as the bytes of a file."""
+"""A picture as people have it, a file, its bytes, a Pillow image or an array, as a model is given it."""
 
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,14 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from groundling.decoding.structure import PictureError
 from groundling.errors import UserError
+from groundling.progress import bar
 
 Picture = str | Path | bytes | Image.Image | npt.NDArray[Any]
+Prepared = list[npt.NDArray[Any]]
+
+PICTURES_AT_ONCE = 64
 
 
 def as_list(pictures: Picture | Iterable[Picture]) -> list[Picture]:
@@ -36,6 +41,30 @@ def named_bytes(picture: Picture) -> tuple[str, bytes]:
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=1)
     return "the picture", buffer.getvalue()
+
+
+def prepared_portions(
+    pictures: Sequence[Picture], preparation: Callable[[bytes], npt.NDArray[Any]]
+) -> Iterator[Prepared]:
+    """The arrays that a model is given of many pictures, in portions, with a bar of progress."""
+    with bar("Pictures", len(pictures)) as progress:
+        for start in range(0, len(pictures), PICTURES_AT_ONCE):
+            some = pictures[start : start + PICTURES_AT_ONCE]
+            yield _prepared(some, preparation)
+            progress.advance(len(some))
+
+
+def _prepared(pictures: Sequence[Picture], preparation: Callable[[bytes], npt.NDArray[Any]]) -> Prepared:
+    """Files and bytes are decoded in processes of their own: nobody knows who made them."""
+    from groundling.decoding.workers import shared
+
+    names, files = zip(*(named_bytes(picture) for picture in pictures), strict=True)
+    prepared = []
+    for name, found in zip(names, shared().arrays(files, preparation), strict=True):
+        if isinstance(found, PictureError):
+            raise UserError(f"{name}: {found}")
+        prepared.append(found)
+    return prepared
 
 
 def _from_array(array: npt.NDArray[Any]) -> Image.Image:

@@ -20,9 +20,10 @@ from groundling.encoders.tokenisers.side import SideTokeniser
 from groundling.errors import UserError
 from groundling.model.parameter_sizes import sizes_by_side
 from groundling.model.prompt import checked_prompt
-from groundling.model.protocol import Model, Vectors
+from groundling.model.protocol import Model
 from groundling.model.sides import GPU_BATCH, PictureSide, TextSide
 from groundling.model.snapshot import fingerprint
+from groundling.model.vectors import Vectors
 from groundling.settings import CorpusSettings, Recipe
 from groundling.systems import Start
 from groundling.systems.plan import NO_CORPUS, KeptPictures

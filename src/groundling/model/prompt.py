@@ -1,4 +1,4 @@
-"""The sentence that a text is put into before it is read: "a photo of {}"."""
+"""The sentence that a text is put into before it is read, "a photo of {}", and who takes none."""
 
 from groundling.errors import UserError
 
@@ -12,3 +12,10 @@ def checked_prompt(prompt: str) -> str:
     if len(prompt) > LONGEST:
         raise UserError(f"--prompt: {len(prompt):,} characters are more than {LONGEST}")
     return prompt
+
+
+def refuse_options(name: str, text: str | None, prompt: str | None) -> None:
+    """Of a model that reads texts as it was trained to: neither another text side nor a prompt goes with it."""
+    if text is not None or prompt is not None:
+        option = "a separate text encoder" if text is not None else "a prompt"
+        raise UserError(f"{name}: reads texts as it was trained to; {option} goes with a pretrained model")

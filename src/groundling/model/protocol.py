@@ -7,54 +7,23 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from groundling.decoding.structure import PictureError
 from groundling.errors import UserError
-from groundling.model.pictures import Picture, as_list, named_bytes
-from groundling.model.reading import TextReading
-from groundling.progress import bar
+from groundling.model.description import Description
+from groundling.model.pictures import Picture, as_list, prepared_portions
+from groundling.model.reading import TextReading, languages_of, read_text
+from groundling.model.vectors import Vectors, similarities
 from groundling.settings import CorpusSettings, EvaluationSettings
-from groundling.text.language_detection import checked_language, detect_language, foreign_language
-from groundling.text.segmentation import words
 
 if TYPE_CHECKING:
     from groundling.dataset import Dataset
     from groundling.run import Run
     from groundling.systems import Start
-
-Vectors = npt.NDArray[np.float32]
-Owners = npt.NDArray[np.int64]
-
-PICTURES_AT_ONCE = 64
-
-
-@dataclass(frozen=True)
-class Description:
-    """What a model says of itself.
-
-    Attributes:
-        kind: "run" for a run and what was exported from it, "pretrained" for models of other people.
-        name: what it was loaded by.
-        backbone: what looks at the pictures.
-        dimensions: the length of a text's vector.
-        languages: codes it was trained on; none where that is not known.
-        similarity: how vectors are compared: "cosine", or "order" (see `encoders.similarity`).
-        judges: whether it can tell if a text is true of a picture.
-    """
-
-    kind: str
-    name: str
-    backbone: str
-    dimensions: int
-    languages: list[str]
-    similarity: str
-    judges: bool
 
 
 class Model(ABC):
@@ -166,13 +135,9 @@ class Model(ABC):
         `languages` is one code for all texts or one for each; left out, each is detected among those of the model.
         """
         texts = [texts] if isinstance(texts, str) else list(texts)
-        if languages is None:
-            codes = [detect_language(text, self.languages) if self.asks_language else "" for text in texts]
-        else:
-            codes = [languages] * len(texts) if isinstance(languages, str) else list(languages)
-        if len(codes) != len(texts):
-            raise ValueError(f"{len(texts)} texts but {len(codes)} languages")
-        return self._encode_text(texts, codes, batch_size)
+        if languages is None and not self.asks_language:
+            languages = ""
+        return self._encode_text(texts, languages_of(texts, languages, self.languages), batch_size)
 
     @property
     def segmentation(self) -> str:
@@ -189,14 +154,7 @@ class Model(ABC):
 
         A language that the model does not read is an error where it is given, and told where it is detected.
         """
-        given = checked_language(language, self.languages) if language else ""
-        code = given or detect_language(text, self.languages)
-        listed = self.vocabulary
-        found = () if listed is None else tuple(words(text, code, self.segmentation))
-        unknown = tuple(word for word in found if listed is not None and word not in listed)
-        reading = TextReading(code, not given, "", self.languages, found, unknown)
-        foreign = "" if given else foreign_language(text, self.languages, reading.known)
-        return replace(reading, foreign=foreign)
+        return read_text(text, language, self.languages, self.vocabulary, self.segmentation)
 
     @abstractmethod
     def _encode_text(self, texts: Sequence[str], languages: Sequence[str], batch_size: int) -> Vectors: ...
@@ -225,34 +183,17 @@ class Model(ABC):
 
         One that cannot be read is an error that names it.
         """
-        return self._in_portions(pictures, self.encode_prepared, self.dimensions)
+        return self.in_portions(pictures, self.encode_prepared, self.dimensions)
 
-    def _in_portions(
+    def in_portions(
         self, pictures: Picture | Iterable[Picture], work: Callable[[list[npt.NDArray[Any]]], Vectors], size: int
     ) -> Vectors:
+        """[pictures, size] what `work` makes of pictures that were prepared for this model."""
         given = as_list(pictures)
         if not given:
             return np.zeros((0, size), dtype=np.float32)
         self.load_picture_side()
-        parts = []
-        with bar("Pictures", len(given)) as progress:
-            for start in range(0, len(given), PICTURES_AT_ONCE):
-                some = given[start : start + PICTURES_AT_ONCE]
-                parts.append(work(self._prepared(some)))
-                progress.advance(len(some))
-        return np.concatenate(parts)
-
-    def _prepared(self, pictures: Sequence[Picture]) -> list[npt.NDArray[Any]]:
-        """Files and bytes are decoded in processes of their own: nobody knows who made them."""
-        from groundling.decoding.workers import shared
-
-        names, files = zip(*(named_bytes(picture) for picture in pictures), strict=True)
-        prepared = []
-        for name, found in zip(names, shared().arrays(files, self.preparation), strict=True):
-            if isinstance(found, PictureError):
-                raise UserError(f"{name}: {found}")
-            prepared.append(found)
-        return prepared
+        return np.concatenate([work(some) for some in prepared_portions(given, self.preparation)])
 
     # A corpus
 
@@ -326,93 +267,3 @@ class Model(ABC):
     ) -> Vectors:
         """[n, 3] probabilities that picture i contradicts, leaves open, or shows what text i says (see `LABELS`)."""
         raise UserError(f"{self.name}: cannot tell whether a text is true of a picture")
-
-
-class FeatureModel(Model):
-    """A model that looks at pictures through a frozen backbone: what the backbone gives, its features, can be kept."""
-
-    takes_features = True
-
-    @property
-    @abstractmethod
-    def features(self) -> int:
-        """The length of what the backbone gives."""
-
-    @abstractmethod
-    def features_of(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
-        """[pictures, features] of what `preparation` gave."""
-
-    @abstractmethod
-    def encode_features(self, features: Vectors, batch_size: int = 4096) -> Vectors:
-        """[pictures, dimensions] unit vectors of pictures given by their backbone's features."""
-
-    @abstractmethod
-    def judge_features(
-        self,
-        texts: Sequence[str],
-        features: Vectors,
-        languages: str | Sequence[str],
-        owners: Owners | None = None,
-    ) -> Vectors:
-        """`judge` of pictures given by their features: row i is of text i, or row `owners[i]` where these are given."""
-
-    def entailment_logits(
-        self,
-        texts: Sequence[str],
-        features: Vectors,
-        languages: str | Sequence[str],
-        owners: Owners | None = None,
-    ) -> Vectors:
-        """What these probabilities are made of, before the temperature: their logarithms, where no more is known."""
-        shares = self.judge_features(texts, features, languages, owners)
-        return np.log(np.maximum(shares, np.finfo(np.float32).tiny))
-
-    def encode_prepared(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
-        return self.encode_features(self.features_of(prepared))
-
-    def picture_features(self, pictures: Picture | Iterable[Picture]) -> Vectors:
-        """[pictures, features] of files, bytes, images or arrays; one that cannot be read is an error that names it."""
-        return self._in_portions(pictures, self.features_of, self.features)
-
-    def encode_pictures(self, pictures: Picture | Iterable[Picture]) -> Vectors:
-        return self.encode_features(self.picture_features(pictures))
-
-    def judge(
-        self,
-        texts: str | Sequence[str],
-        pictures: Picture | Iterable[Picture],
-        languages: str | Sequence[str] | None = None,
-    ) -> Vectors:
-        """[n, 3] probabilities; a picture that several texts are about is looked at once."""
-        self.check_judges()
-        texts, given = [texts] if isinstance(texts, str) else list(texts), as_list(pictures)
-        if len(texts) != len(given):
-            raise ValueError(f"{len(texts)} texts but {len(given)} pictures")
-        if languages is None:
-            languages = [detect_language(text, self.languages) for text in texts]
-        keys = [str(one) if isinstance(one, str | Path) else id(one) for one in given]
-        place = {key: row for row, key in enumerate(dict.fromkeys(keys))}
-        features = self.picture_features([given[keys.index(key)] for key in place])
-        return self.judge_features(texts, features, languages, np.array([place[key] for key in keys], dtype=np.int64))
-
-    @abstractmethod
-    def check_judges(self) -> None:
-        """An error that says why, where it cannot judge."""
-
-
-def refuse_options(name: str, text: str | None, prompt: str | None) -> None:
-    """Of a model that reads texts as it was trained to: neither another text side nor a prompt goes with it."""
-    if text is not None or prompt is not None:
-        option = "a separate text encoder" if text is not None else "a prompt"
-        raise UserError(f"{name}: reads texts as it was trained to; {option} goes with a pretrained model")
-
-
-def similarities(kind: str, captions: Vectors, pictures: Vectors) -> Vectors:
-    """[captions, pictures] of unit vectors: their cosine, or −‖max(0, |caption| − |picture|)‖² for "order"."""
-    if kind != "order":
-        return captions @ pictures.T
-    sizes = np.abs(pictures)
-    scores = np.zeros((len(captions), len(pictures)), dtype=np.float32)
-    for row, caption in enumerate(np.abs(captions)):
-        scores[row] = -np.square(np.maximum(caption - sizes, 0)).sum(axis=1)
-    return scores

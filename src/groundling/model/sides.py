@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from groundling.errors import UserError
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 
 Inputs = dict[str, Tensor]  # what a network is called with, by name; the first dimension is that of the batch
 GPU_BATCH = 32  # pictures at once

@@ -13,7 +13,6 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from groundling import hub, systems
-from groundling.calibration import probabilities
 from groundling.corpus.entailment import LABELS
 from groundling.dataset import Dataset
 from groundling.devices import pick_device
@@ -23,9 +22,12 @@ from groundling.encoders.text.word_memory import WordMemory
 from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.encoding import encode_captions, encode_pictures, judge, spell_words
+from groundling.model.feature_model import FeatureModel
 from groundling.model.fingerprint import run_fingerprint, side_fingerprint
 from groundling.model.pictures import Picture, as_list
-from groundling.model.protocol import FeatureModel, Owners, Vectors, refuse_options
+from groundling.model.prompt import refuse_options
+from groundling.model.reading import languages_of
+from groundling.model.vectors import Owners, Vectors
 from groundling.run import Run
 from groundling.settings import CorpusSettings, EvaluationSettings, FeatureSettings, Recipe, as_saved
 from groundling.systems import Encoders, JudgingEncoders, Start, System
@@ -262,16 +264,6 @@ class TrainedModel(FeatureModel):
 
     # Both
 
-    def judge_features(
-        self,
-        texts: Sequence[str],
-        features: Vectors,
-        languages: str | Sequence[str],
-        owners: Owners | None = None,
-    ) -> Vectors:
-        """[n, 3] probabilities. Texts that are the same in the same language are read once."""
-        return probabilities(self.entailment_logits(texts, features, languages, owners), self.temperature)
-
     def entailment_logits(
         self,
         texts: Sequence[str],
@@ -279,12 +271,12 @@ class TrainedModel(FeatureModel):
         languages: str | Sequence[str],
         owners: Owners | None = None,
     ) -> Vectors:
-        """What these probabilities are made of, before the temperature."""
+        """Texts that are the same in the same language are read once."""
         self.check_judges()
-        codes = [languages] * len(texts) if isinstance(languages, str) else list(languages)
+        codes = languages_of(texts, languages, self.languages)
         rows = np.arange(len(features)) if owners is None else owners
-        if not len(texts) == len(codes) == len(rows):
-            raise ValueError(f"{len(texts)} texts, {len(codes)} languages and {len(rows)} pictures")
+        if len(texts) != len(rows):
+            raise ValueError(f"{len(texts)} texts but {len(rows)} pictures")
         if not texts:
             return np.zeros((0, len(LABELS)), dtype=np.float32)
         keys = list(zip(texts, codes, strict=True))

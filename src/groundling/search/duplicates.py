@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 from groundling.search.choice import Choice
 from groundling.search.entries import Rows
 from groundling.search.store import Store

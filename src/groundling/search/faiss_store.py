@@ -13,7 +13,7 @@ import numpy as np
 from groundling.checksums import sha256
 from groundling.errors import UserError
 from groundling.files import atomic_path
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 from groundling.search import recall
 from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Mask, Rows

@@ -12,7 +12,7 @@ from typing import cast
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, verify

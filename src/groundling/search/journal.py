@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 
 _HEAD = struct.Struct("<II")
 LONGEST_FACTS = 2**20

@@ -16,7 +16,7 @@ import numpy as np
 
 from groundling.errors import UserError
 from groundling.hub import first_line
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 from groundling.progress import bar
 from groundling.search import recall
 from groundling.search.choice import Choice

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 from groundling.search import manifest as manifests
 from groundling.search.entries import Entries, Rows
 from groundling.search.journal import Journal

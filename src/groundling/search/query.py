@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 
 if TYPE_CHECKING:
     from groundling.search.index import Index

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 from groundling.search.entries import Rows
 
 QUERIES = 1000

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from groundling.errors import UserError
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoredFile, StoreFacts

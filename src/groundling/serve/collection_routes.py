@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 from fastapi import FastAPI, Query, Request
 
-from groundling.model.protocol import Vectors
+from groundling.model.vectors import Vectors
 from groundling.report.text_reading import notice
 from groundling.serve import shapes
 from groundling.serve.examples import Example, examples_of, spread

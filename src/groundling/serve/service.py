@@ -24,8 +24,8 @@ from groundling.decoding.thumbnail import Thumbnail
 from groundling.decoding.work import Work
 from groundling.decoding.workers import Decoded, DecodeLimits, LargePicture, Workers
 from groundling.errors import UserError
-from groundling.model.protocol import Vectors
 from groundling.model.reading import TextReading
+from groundling.model.vectors import Vectors
 from groundling.search import Index
 from groundling.search.choice import Choice
 from groundling.search.duplicates import Group, search_groups

@@ -6,8 +6,8 @@ from pathlib import Path
 import torch
 
 from groundling.dataset import Dataset
-from groundling.model.protocol import Vectors
 from groundling.model.trained import TrainedModel
+from groundling.model.vectors import Vectors
 from groundling.objectives.mixed_languages import TeacherVectors
 from groundling.objectives.similarity_distillation import joined
 from groundling.progress import bar

@@ -15,7 +15,8 @@ from groundling.evaluation.consistency.training import Queries, learn
 from groundling.evaluation.loading import LoadedModel
 from groundling.evaluation.query_translations import COMPARABLE, OWN, Translations, find_translations
 from groundling.evaluation.results import ConsistencyResult, Learning
-from groundling.model.protocol import Model, Vectors
+from groundling.model.protocol import Model
+from groundling.model.vectors import Vectors
 
 How = Literal["average", "learned"]
 Integers = npt.NDArray[np.int64]
