@@ -284,7 +284,7 @@ def test_counts_that_do_not_match(world: Dataset, tmp_path: Path) -> None:
     assert model.judge([], [], "en").shape == (0, 3)
     with pytest.raises(ValueError, match="2 texts but 1 pictures"):
         model.judge(["a", "b"], ["a.png"], "en")
-    with pytest.raises(ValueError, match="1 texts, 1 languages and 2 pictures"):
+    with pytest.raises(ValueError, match="1 texts but 2 pictures"):
         model.judge_features(["a"], world.features[:2], "en")
     with pytest.raises(UserError, match="12 features each, but was given 5"):
         model.judge_features(["a"], np.zeros((1, 5), dtype=np.float32), "en")
