@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from pets import corpus
 
 from groundling.corpus import Corpus
-from groundling.corpus.leaks import leaks, normalised
+from groundling.corpus.caption_keys import normalised
+from groundling.corpus.leaks import leaks
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """groundling corpus list | build | inspect"""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +10,15 @@ from groundling.cli.output import AsJson, Data, Device, print_json, print_table,
 from groundling.printable import printable
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+class Check(StrEnum):
+    """How closely pictures are looked at while a corpus is built."""
+
+    DECODE = "decode"
+    EXIST = "exist"
+    NONE = "none"
+
 
 Name = Annotated[
     str,
@@ -29,9 +39,25 @@ def list_corpora(as_json: AsJson = False) -> None:
 
 @app.command("build")
 def build(
-    source: Name,
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SOURCE...",
+            help="A corpus by name, a folder, a captions table, or shards: WebDataset or img2dataset tar files "
+            "('shards/{000..999}.tar'), Parquet, a folder that Hugging Face's datasets saved.",
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The corpus folder to write.")],
     split: Annotated[str | None, typer.Option(help="For emoji: concept (default) or artist.")] = None,
+    language: Annotated[
+        str | None, typer.Option(help="For shards: the language of captions that do not say theirs, for example en.")
+    ] = None,
+    check: Annotated[
+        Check,
+        typer.Option(
+            help="For shards: look at every pixel of each picture, only whether its file is there, or at nothing."
+        ),
+    ] = Check.DECODE,
     strict: Annotated[bool, typer.Option("--strict", help="Stop at the first bad row or unreadable picture.")] = False,
     data: Data = None,
     as_json: AsJson = False,
@@ -39,12 +65,26 @@ def build(
     """Check pictures and captions and write them as a corpus folder.
 
     Bad rows and unreadable pictures are listed and left out; with --strict they stop the build and nothing is written.
+    Shards, and tables of 64 MB or more, are read row by row and written to shards: they may be larger than memory.
     """
     from groundling.corpus import catalogue, inspect, storage
+    from groundling.corpus.building import HasStatements, build
     from groundling.corpus.inspect_statements import describe_statements
+    from groundling.errors import UserError
 
-    corpus, problems = catalogue.load_with_report(source, data=data, split=split, strict=strict)
-    storage.save(corpus, out)
+    known, source = _language(language) if language else "", catalogue.streamed(sources)
+    if len(sources) > 1 and source is None:
+        raise UserError("several names are those of shards; give one corpus or table at a time")
+    if source is not None:
+        try:
+            problems = build(source, out, known, check.value, strict).sentences()
+        except HasStatements:
+            source = None
+    if source is None:
+        corpus, problems = catalogue.load_with_report(sources[0], data=data, split=split, strict=strict)
+        storage.save(corpus, out)
+    else:
+        corpus = storage.load(out)
     if as_json:
         return print_json({"folder": str(out), "problems": problems, **inspect.describe(corpus)})
     for problem in problems[:20]:
@@ -87,6 +127,7 @@ def inspect_corpus(
     from dataclasses import asdict
 
     from groundling.corpus import catalogue, inspect
+    from groundling.corpus.caption_keys import CaptionKeys
     from groundling.corpus.inspect_statements import statement_leaks
     from groundling.corpus.leaks import leaks
     from groundling.evaluation.text_only import text_only
@@ -96,9 +137,10 @@ def inspect_corpus(
     corpus = catalogue.load(source, data=data, split=split)
     vectors, rows = array_rows(corpus, pair)
     words_alone = text_only(corpus) if corpus.statements is not None else {}
+    keys = CaptionKeys.of(corpus)
     facts = {
-        **inspect.describe(corpus),
-        "leaks": leaks(corpus, vectors, rows, threshold),
+        **inspect.describe(corpus, keys),
+        "leaks": leaks(corpus, vectors, rows, threshold, keys),
         "statement_leaks": statement_leaks(corpus, {code: asdict(found) for code, found in words_alone.items()}),
     }
     if as_json:

@@ -30,6 +30,7 @@ from groundling.corpus.formats import (
     snli_ve,
     xvnli,
 )
+from groundling.corpus.formats.sources import Source, source_of
 from groundling.errors import UserError, did_you_mean
 from groundling.files import cache_folder
 from groundling.registry import Registry
@@ -187,10 +188,23 @@ def load_with_report(
         entry = CORPORA[name_or_path]
         made_here = cache_folder() / name_or_path
         return entry.read(_data_folder(name_or_path, entry, data) if entry.below else made_here), []
+    source = source_of([name_or_path])
+    if source is not None and not source.is_table:
+        raise UserError(
+            f"{name_or_path}: shards are made into a corpus first: "
+            f"groundling corpus build '{name_or_path}' --out FOLDER"
+        )
     if path.exists():
         corpus, report = caption_table.read(path, strict=strict)
         return corpus, report.sentences()
     raise UserError(f'no corpus, file or folder named "{name_or_path}"{did_you_mean(name_or_path, CORPORA)}')
+
+
+def streamed(names: list[str]) -> Source | None:
+    """What these names stand for where it is built as a stream, from shards or from a large table; else None."""
+    if len(names) == 1 and (names[0] in CORPORA or storage.is_saved(Path(names[0]).expanduser())):
+        return None
+    return source_of(names)
 
 
 def _data_folder(name: str, entry: Entry, data: Path | None) -> Path:

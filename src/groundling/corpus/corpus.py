@@ -4,7 +4,7 @@ A corpus does not know which files it came from; `formats/` and `builtin/` make 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,14 @@ import numpy as np
 
 from groundling.corpus.columns import Integers, Mask, Strings
 from groundling.corpus.entailment import Entailments
+from groundling.corpus.parquet_texts import chosen
 from groundling.errors import UserError
 
 __all__ = ["ORIGINS", "SPLITS", "Corpus", "Integers", "Mask", "Strings"]
 
 SPLITS = ("train", "dev", "test")
 ORIGINS = ("human", "translation", "machine")
+_BLOCK = 2**16
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Corpus:
             picture and language is a fair test query, `parallel`: "first" where the first captions of a picture are
             translations of each other).
         statements: statements about the pictures with their labels, where the corpus has any.
+        different: `pictures`, once their names are known to differ, so that millions are compared once only.
 
     Within one picture and language the order of captions is meaningful: the first is the main one.
     """
@@ -47,11 +50,12 @@ class Corpus:
     splits: Strings
     owners: Integers
     languages: Strings
-    texts: list[str]
+    texts: Sequence[str]
     origins: Strings
     root: Path | None = None
     info: dict[str, Any] = field(default_factory=dict)
     statements: Entailments | None = None
+    different: Strings | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if len(self.splits) != len(self.pictures):
@@ -60,8 +64,10 @@ class Corpus:
             raise ValueError("owners, languages, texts and origins differ in length")
         if len(self.owners) and not (self.owners.min() >= 0 and self.owners.max() < len(self.pictures)):
             raise ValueError("a caption's owner is not a row of pictures")
-        if len(np.unique(self.pictures)) != len(self.pictures):
-            raise ValueError("two pictures share a name")
+        if self.different is not self.pictures:
+            if len(np.unique(self.pictures)) != len(self.pictures):
+                raise ValueError("two pictures share a name")
+            object.__setattr__(self, "different", self.pictures)
         about = None if self.statements is None else self.statements.owners
         if about is not None and len(about) and not (about.min() >= 0 and about.max() < len(self.pictures)):
             raise ValueError("a statement's owner is not a row of pictures")
@@ -91,7 +97,7 @@ class Corpus:
 
     def __repr__(self) -> str:
         splits = {name: int((self.splits == name).sum()) for name in SPLITS}
-        languages = Counter(self.languages.tolist())
+        languages = tally(self.languages)
         parts = [_counted(len(self.pictures), "picture", splits), _counted(len(self), "caption", dict(languages))]
         if self.statements is not None:
             parts.append(_counted(len(self.statements), "statement", {}))
@@ -108,7 +114,7 @@ class Corpus:
 
     def all_languages(self) -> list[str]:
         """Language codes, the one with most captions first; ties by name."""
-        counts = Counter(self.languages.tolist())
+        counts = tally(self.languages)
         return sorted(counts, key=lambda code: (-counts[code], code))
 
     def path(self, row: int) -> Path | None:
@@ -122,17 +128,18 @@ class Corpus:
             self,
             owners=self.owners[rows],
             languages=self.languages[rows],
-            texts=[self.texts[row] for row in rows],
+            texts=chosen(self.texts, rows),
             origins=self.origins[rows],
         )
 
     def keep_pictures(self, keep: Mask) -> "Corpus":
         """Only the pictures under the mask, and their captions; rows are numbered anew, order is kept."""
         new_row = np.cumsum(keep) - 1
-        kept = self.keep_captions(keep[self.owners])
+        kept, pictures = self.keep_captions(keep[self.owners]), self.pictures[keep]
         return replace(
             kept,
-            pictures=self.pictures[keep],
+            pictures=pictures,
+            different=pictures,
             splits=self.splits[keep],
             owners=new_row[kept.owners].astype(np.int64),
             statements=None if self.statements is None else self.statements.keep_pictures(keep),
@@ -173,12 +180,11 @@ class Corpus:
 
     def is_first(self) -> Mask:
         """For each caption, whether it is the first of its picture and language."""
+        codes, number = self.all_languages(), np.zeros(len(self), dtype=np.int64)
+        for place, code in enumerate(codes):
+            number[self.languages == code] = place
         first = np.zeros(len(self), dtype=bool)
-        seen: set[tuple[int, str]] = set()
-        for row, key in enumerate(zip(self.owners.tolist(), self.languages.tolist(), strict=True)):
-            if key not in seen:
-                seen.add(key)
-                first[row] = True
+        first[np.unique(self.owners * len(codes) + number, return_index=True)[1]] = True
         return first
 
     def is_query(self, captions: str | None = None) -> Mask:
@@ -193,14 +199,21 @@ class Corpus:
     def counts(self) -> dict[str, dict[str, int]]:
         """Split → number of pictures and of captions per language."""
         table: dict[str, dict[str, int]] = {}
+        codes = self.all_languages()
         for split in SPLITS:
             in_split = self.splits == split
-            languages = self.languages[in_split[self.owners]]
-            table[split] = {
-                "pictures": int(in_split.sum()),
-                **{x: int((languages == x).sum()) for x in self.all_languages()},
-            }
+            languages = tally(self.languages[in_split[self.owners]])
+            table[split] = {"pictures": int(in_split.sum()), **{code: languages[code] for code in codes}}
         return table
+
+
+def tally(column: Strings) -> Counter[str]:
+    """How often each value is there; a block at a time, for there may be millions of a few different ones."""
+    counts: Counter[str] = Counter()
+    for start in range(0, len(column), _BLOCK):
+        values, times = np.unique(column[start : start + _BLOCK], return_counts=True)
+        counts.update(dict(zip(values.tolist(), times.tolist(), strict=True)))
+    return counts
 
 
 def _counted(number: int, what: str, of: dict[str, int]) -> str:

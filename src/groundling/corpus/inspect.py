@@ -1,33 +1,33 @@
 """What is in a corpus: counts, lengths, duplicates; and in words what `leaks` found."""
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
 
-from groundling.corpus.corpus import Corpus, Integers
+from groundling.corpus.caption_keys import CaptionKeys, owners_by_key
+from groundling.corpus.corpus import Corpus, Integers, Strings, tally
 from groundling.corpus.inspect_statements import describe_statements, statement_lines
-from groundling.corpus.leaks import SHORT, normalised_captions
+from groundling.corpus.leaks import SHORT
 from groundling.corpus.near_duplicates import HELD_OUT
 
 _SHOWN = 10  # pairs of pictures; JSON has them all
 
 
-def describe(corpus: Corpus) -> dict[str, Any]:
-    """Counts and lengths as plain data, ready for a table or for JSON."""
-    owners, languages = corpus.owners, corpus.languages
-    lengths = np.array([len(text) for text in corpus.texts], dtype=np.int64)
-    keys = normalised_captions(corpus)
+def describe(corpus: Corpus, keys: CaptionKeys | None = None) -> dict[str, Any]:
+    """Counts and lengths as plain data, ready for a table or for JSON. `keys`: where they are known already."""
+    owners = corpus.owners
+    keys = CaptionKeys.of(corpus) if keys is None else keys
     table: dict[str, Any] = {}
     for language in corpus.all_languages():
-        rows = np.flatnonzero(languages == language)
-        same, across = _duplicates(owners[rows].tolist(), [keys[row] for row in rows])
+        rows = np.flatnonzero(corpus.languages == language)
+        lengths = keys.characters[rows]
+        _, said_of, same = owners_by_key(keys.hashes[rows], owners[rows])
         table[language] = {
             "captions": len(rows),
             "per_picture": _spread(np.bincount(owners[rows], minlength=len(corpus.pictures))),
-            "characters": {"median": float(np.median(lengths[rows])), "longest": int(lengths[rows].max())},
-            "origins": _shares(corpus.origins[rows].tolist()),
-            "duplicates": {"same_picture": same, "other_pictures": across},
+            "characters": {"median": float(np.median(lengths)), "longest": int(lengths.max())},
+            "origins": _shares(corpus.origins[rows]),
+            "duplicates": {"same_picture": same, "other_pictures": int((said_of - 1).sum())},
         }
     return {
         "name": corpus.name,
@@ -36,7 +36,7 @@ def describe(corpus: Corpus) -> dict[str, Any]:
         "captions": len(corpus),
         "splits": corpus.counts(),
         "per_picture": _spread(np.bincount(owners, minlength=len(corpus.pictures))),
-        "origins": _shares(corpus.origins.tolist()),
+        "origins": _shares(corpus.origins),
         "languages": table,
         "skipped": corpus.info.get("skipped"),
         "note": corpus.info.get("note"),
@@ -84,11 +84,26 @@ def _leak_lines(found: dict[str, Any]) -> list[str]:
             f"Generic: at most {SHORT} words (characters, where a script has no spaces), or said of several pictures "
             "in train"
         )
+    nearly = found["captions_nearly"]
+    lines += _near_lines(nearly["languages"], nearly["threshold"])
     by_content, by_feature = found["pictures_by_content"], found["pictures_by_feature"]
     lines += _file_lines(by_content) + _feature_lines(by_feature, files=by_content is not None)
-    kinds = [*found["captions"].values(), by_content or {}, by_feature or {}]
+    kinds = [*found["captions"].values(), *nearly["languages"].values(), by_content or {}, by_feature or {}]
     if not any(table.get(split, {}).get("count") for table in kinds for split in HELD_OUT):
         lines.append("Nothing of dev or test was found in train by what was compared")
+    return lines
+
+
+def _near_lines(found: dict[str, Any], threshold: float) -> list[str]:
+    lines = []
+    for split in HELD_OUT:
+        for language, table in found.items():
+            if table[split]["count"]:
+                one, other = table[split]["examples"][0]
+                lines.append(
+                    f"{split}: {table[split]['count']:,} more {language} captions are nearly in train (at least "
+                    f'{threshold:.0%} of letter triples in common), such as "{one}" beside "{other}"'
+                )
     return lines
 
 
@@ -139,19 +154,12 @@ def _range(spread: dict[str, float]) -> str:
     return f"{low}" if low == high else f"{low} to {high}, median {spread['median']:g},"
 
 
-def _duplicates(owners: list[int], keys: list[str]) -> tuple[int, int]:
-    """Captions beyond the first that say the same of the same picture, and those that say the same of another one."""
-    distinct = set(zip(owners, keys, strict=True))
-    texts = Counter(key for _, key in distinct)
-    return len(keys) - len(distinct), sum(count - 1 for count in texts.values())
-
-
 def _spread(counts: Integers) -> dict[str, float]:
     if not len(counts):
         return {"min": 0, "median": 0.0, "max": 0}
     return {"min": int(counts.min()), "median": float(np.median(counts)), "max": int(counts.max())}
 
 
-def _shares(values: list[str]) -> dict[str, float]:
-    counts = Counter(values)
+def _shares(values: Strings) -> dict[str, float]:
+    counts = tally(values)
     return {value: counts[value] / len(values) for value in sorted(counts)}

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from groundling.corpus.caption_keys import normalised
 from groundling.corpus.corpus import SPLITS, Corpus
 from groundling.corpus.entailment import LABELS, Entailments
-from groundling.corpus.leaks import normalised
 from groundling.corpus.near_duplicates import HELD_OUT
 
 

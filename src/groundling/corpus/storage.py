@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 
 from groundling.checksums import sha256
+from groundling.corpus import sharded
 from groundling.corpus.corpus import Corpus, Strings
 from groundling.corpus.entailment import Entailments
 from groundling.errors import UserError
 from groundling.files import atomic_path, check_checksum, only_writer, read_json, with_checksum
 from groundling.hub import first_line
 
-FORMAT = 1
+FORMAT = 1  # tables of a corpus that fits in memory; `sharded` writes the other format
 PICTURES, CAPTIONS, CARD = "pictures.parquet", "captions.parquet", "corpus.json"
 STATEMENTS = "statements.parquet"
-_MARK = {b"groundling": b"corpus"}  # tells our tables from one the user calls captions.parquet, too
+_MARK = sharded.MARK  # tells our tables from one the user calls captions.parquet, too
 
 
 def is_saved(folder: Path) -> bool:
@@ -49,7 +50,7 @@ def save(corpus: Corpus, folder: Path) -> None:
             "format": FORMAT,
             "name": corpus.name,
             "counts": _counts(corpus),
-            "root": _written_root(corpus.root, folder),
+            "root": written_root(corpus.root, folder),
             "sha256": digests,
             "info": corpus.info,
         }
@@ -57,6 +58,7 @@ def save(corpus: Corpus, folder: Path) -> None:
         card_file.write_text(text + "\n", encoding="utf-8")
     if STATEMENTS not in tables and _is_ours(folder / STATEMENTS):
         (folder / STATEMENTS).unlink()  # of an earlier corpus
+    sharded.remove_all(folder)
 
 
 def _counts(corpus: Corpus) -> dict[str, int]:
@@ -103,6 +105,8 @@ def load(folder: Path) -> Corpus:
     if not (folder / CARD).exists():
         raise UserError(f"{folder}: no {CARD}, so not a corpus or one whose building was cut short; build it again")
     card = _checked_card(folder / CARD)
+    if card["format"] == sharded.FORMAT:
+        return _whole(folder, card)
     for file, expected in card["sha256"].items():
         if not (folder / file).is_file():
             raise UserError(f"{folder / file}: no such file; build the corpus again")
@@ -116,6 +120,15 @@ def load(folder: Path) -> Corpus:
     if found != card["counts"]:
         raise UserError(f"{folder / CARD}: counts {card['counts']} but the tables hold {found}; build the corpus again")
     return corpus
+
+
+def _whole(folder: Path, card: dict[str, Any]) -> Corpus:
+    try:
+        return sharded.load(folder, card)
+    except UserError:
+        raise
+    except Exception as error:  # shards with the right checksum and the wrong content: made by another program
+        raise UserError(f"{folder}: not a corpus of this format ({first_line(error)}); build it again") from None
 
 
 def _read_tables(folder: Path, card: dict[str, Any]) -> Corpus:
@@ -153,9 +166,10 @@ def _checked_card(path: Path) -> dict[str, Any]:
     card = check_checksum(read_json(path), path)
     if not isinstance(card, dict) or "format" not in card:
         raise UserError(f"{path}: not the description of a corpus; build it again")
-    if card["format"] != FORMAT:
+    if card["format"] not in (FORMAT, sharded.FORMAT):
         raise UserError(
-            f"{path}: format {card['format']}, and this version of groundling reads {FORMAT}; build it again"
+            f"{path}: format {card['format']}, and this version of groundling reads {FORMAT} and {sharded.FORMAT}; "
+            "build it again"
         )
     kinds: dict[str, type | tuple[type, ...]] = {
         "name": str,
@@ -167,7 +181,7 @@ def _checked_card(path: Path) -> dict[str, Any]:
     for key, kind in kinds.items():
         if key not in card or not isinstance(card[key], kind):
             raise UserError(f'{path}: "{key}" is missing or not what it should be; build the corpus again')
-    if set(card["sha256"]) - {STATEMENTS} != {PICTURES, CAPTIONS}:
+    if card["format"] == FORMAT and set(card["sha256"]) - {STATEMENTS} != {PICTURES, CAPTIONS}:
         raise UserError(f'{path}: "sha256" must name {PICTURES} and {CAPTIONS}; build the corpus again')
     return card
 
@@ -190,7 +204,7 @@ def _is_ours(path: Path) -> bool:
         return (path.parent / CARD).exists()  # a damaged table of a corpus may be replaced
 
 
-def _written_root(root: Path | None, folder: Path) -> str | None:
+def written_root(root: Path | None, folder: Path) -> str | None:
     """Relative where the pictures lie in the folder itself, so that it can be moved as a whole."""
     if root is None:
         return None

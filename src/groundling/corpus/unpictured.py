@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
+from groundling.corpus.caption_keys import normalised
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import checks
 from groundling.corpus.formats.checks import BadRow
 from groundling.corpus.formats.text_lines import numbered_lines
-from groundling.corpus.leaks import normalised
 from groundling.corpus.sentence_pairs import Meaning, as_corpus
 from groundling.errors import UserError
 from groundling.progress import bar

@@ -12,9 +12,9 @@ import regex
 import torch
 from torch import Tensor
 
+from groundling.corpus.caption_keys import normalised
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.entailment import LABELS, Entailments
-from groundling.corpus.leaks import normalised
 from groundling.evaluation.results import TextOnly
 from groundling.progress import bar
 

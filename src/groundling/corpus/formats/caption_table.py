@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,10 +37,10 @@ def read(path: Path, strict: bool = False, check_pictures: bool = True) -> tuple
     if not path.exists():
         raise UserError(f"{path}: no such file or folder")
     report = Report()
-    table = _table_in(path) if path.is_dir() else path
+    table = table_in(path) if path.is_dir() else path
     coco = coco_table.read(table) if table and coco_table.is_coco(table) else None
     root = coco.root if coco else (table.parent if table else path).resolve()
-    collector = _Collector(_corpus_name(table or path), root, report)
+    collector = _Collector(corpus_name(table or path), root, report)
     rows = ((table.name, row) for row in (coco.rows if coco else read_rows(table))) if table else read_sidecars(path)
     for file, row in rows:
         collector.add(file, row)
@@ -84,6 +84,32 @@ def hashed_split(picture: str) -> str:
     return "train" if percent < 80 else "dev" if percent < 90 else "test"
 
 
+class CaptionRow(NamedTuple):
+    """The fields of a row in our form; `split`, `label` and `statement` are "" where it has none."""
+
+    picture: str
+    language: str
+    text: str
+    split: str
+    origin: str
+    label: str
+    statement: str
+
+
+def caption_row(fields: dict[str, Any]) -> CaptionRow:
+    """The row with these fields. Raises BadRow, which says what is wrong with it."""
+    picture = checks.picture_name(checks.needed_field(fields, "picture"))
+    language = checks.language_code(checks.needed_field(fields, "language"))
+    text = checks.caption_text(checks.needed_field(fields, "text"))
+    decision, corrected = (checks.optional_field(fields, name) for name in ("decision", "corrected"))
+    if decision or corrected:
+        text = checks.caption_text(corrected_text(text, decision, corrected))
+    split = checks.optional_field(fields, "split")
+    origin = checks.origin_name(checks.optional_field(fields, "origin") or "human")
+    label, statement = (checks.optional_field(fields, name) for name in ("label", "statement"))
+    return CaptionRow(picture, language, text, checks.split_name(split) if split else "", origin, label, statement)
+
+
 class _Collector:
     """Takes rows, keeps the good ones, reports the bad ones."""
 
@@ -105,20 +131,12 @@ class _Collector:
             self.report.bad_row(f"{where}: {problem}")
 
     def _add(self, where: str, fields: dict[str, Any]) -> None:
-        picture = checks.picture_name(checks.needed_field(fields, "picture"))
-        language = checks.language_code(checks.needed_field(fields, "language"))
-        text = checks.caption_text(checks.needed_field(fields, "text"))
-        decision, corrected = (checks.optional_field(fields, name) for name in ("decision", "corrected"))
-        text = checks.caption_text(corrected_text(text, decision, corrected))
-        split = checks.optional_field(fields, "split")
-        split = checks.split_name(split) if split else ""
-        origin = checks.origin_name(checks.optional_field(fields, "origin") or "human")
+        picture, language, text, split, origin, label, name = caption_row(fields)
         self.folder.require(picture)
         if split:
             earlier, place = self.said.setdefault(picture, (split, where))
             if earlier != split:
                 raise BadRow(f'picture "{picture}" is in split "{split}" here and in "{earlier}" at {place}')
-        label, name = checks.optional_field(fields, "label"), checks.optional_field(fields, "statement")
         if not label:
             self.builder.caption(self.builder.picture(picture, ""), language, text, origin)
             return
@@ -137,7 +155,7 @@ class _Collector:
         return replace(corpus, splits=np.array(splits, dtype=np.str_))
 
 
-def _table_in(folder: Path) -> Path | None:
+def table_in(folder: Path) -> Path | None:
     """The one table named captions.* in the folder; None where the captions lie beside the pictures."""
     files = sorted(path for path in folder.iterdir() if path.is_file() and (kind_of(path) or coco_table.is_coco(path)))
     tables = [path for path in files if path.name.lower().startswith("captions.")]
@@ -152,7 +170,7 @@ def _table_in(folder: Path) -> Path | None:
     return None
 
 
-def _corpus_name(source: Path) -> str:
+def corpus_name(source: Path) -> str:
     """The table's name, or its folder's where the table is just called captions.*"""
     source = source.resolve()
     name = source.name if source.is_dir() else source.name.split(".")[0]

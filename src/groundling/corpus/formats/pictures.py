@@ -14,6 +14,7 @@ from groundling.errors import did_you_mean
 from groundling.progress import bar
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".ppm"})
+_MOST_REMEMBERED = 1_000_000  # names of which is known whether they are there
 _MOST_COMPARED = 50_000  # names looked at for "did you mean", over all rows
 
 
@@ -42,6 +43,8 @@ class PictureFolder:
 
     def require(self, name: str) -> None:
         if name not in self._there:
+            if len(self._there) >= _MOST_REMEMBERED:
+                self._there.clear()  # rows of one picture mostly stand together
             self._there[name] = _is_file(self.root / name)
         if not self._there[name]:
             self._nearest = self._nearest or Nearest(picture_files(self.root))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.pairs.distinct import Hashes, hash_of
-from groundling.corpus.pairs.texts import Codes, ListedTexts, Texts
+from groundling.corpus.texts import Codes, ListedTexts, Texts
 
 Numbers = npt.NDArray[np.integer]
 

@@ -24,7 +24,7 @@ from groundling.corpus.pairs.distinct import distinct, hash_of, smallest
 from groundling.corpus.pairs.pairs import SentencePairs
 from groundling.corpus.pairs.readers import files_of, reader_of
 from groundling.corpus.pairs.row import Pair, PairsOfRows, Unanswered, Wanted
-from groundling.corpus.pairs.texts import ArrowTexts, Codes
+from groundling.corpus.texts import ArrowTexts, Codes
 from groundling.errors import UserError
 from groundling.files import cache_folder, new_folder, read_json, write_json
 
