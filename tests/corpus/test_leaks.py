@@ -1,5 +1,7 @@
 """Captions and picture files of dev and test that are also in train."""
 
+import random
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +12,9 @@ from hypothesis import strategies as st
 from pets import corpus
 
 from groundling.corpus import Corpus
-from groundling.corpus.caption_keys import normalised
-from groundling.corpus.leaks import leaks
+from groundling.corpus.caption_keys import _normalised, normalised
+from groundling.corpus.inspect import describe
+from groundling.corpus.leaks import _WORD, SHORT, leaks
 
 
 @pytest.mark.parametrize(
@@ -128,3 +131,70 @@ def test_without_files_or_features_nothing_is_claimed() -> None:
     found = leaks(corpus())
     assert found["pictures_by_content"] is None
     assert found["pictures_by_feature"] is None
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_the_short_way_for_ascii_is_the_long_one(text: str) -> None:
+    assert normalised(text) == _normalised(text)
+
+
+def pair_by_pair(one: Corpus) -> dict[str, dict[str, dict[str, object]]]:
+    """The check as it was before captions were hashed: texts in sets."""
+    keys, asked = [normalised(text) for text in one.texts], one.is_query()
+    found: dict[str, dict[str, dict[str, object]]] = {}
+    for language in one.all_languages():
+        rows = [row for row in range(len(one)) if one.languages[row] == language]
+        train: dict[str, set[int]] = {}
+        for row in rows:
+            if one.splits[one.owners[row]] == "train" and keys[row]:
+                train.setdefault(keys[row], set()).add(int(one.owners[row]))
+        found[language] = {}
+        for split in ("dev", "test"):
+            here = [row for row in rows if one.splits[one.owners[row]] == split and asked[row]]
+            leaked = [row for row in here if keys[row] in train]
+            words = {row: len(_WORD.findall(keys[row])) for row in leaked}
+            generic = {row for row in leaked if words[row] <= SHORT or len(train[keys[row]]) > 1}
+            worst = sorted(leaked, key=lambda row: (row in generic, -words[row]))
+            counts = {"count": len(leaked), "of": len(here), "generic": len(generic)}
+            found[language][split] = {**counts, "examples": [one.texts[row] for row in worst[:5]]}
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_hashing_finds_what_comparing_texts_finds(seed: int) -> None:
+    draw = random.Random(seed)
+    says = [
+        "A dog.",
+        "a DOG",
+        "...",
+        "狗。",
+        "狗",
+        "Two brown dogs run over wet sand.",
+        "two brown dogs run over wet sand!",
+    ]
+    count, pictures = draw.randrange(1, 60), draw.randrange(1, 12)
+    one = Corpus(
+        name="drawn",
+        pictures=np.array([f"p{row}" for row in range(pictures)]),
+        splits=np.array([draw.choice(["train", "dev", "test"]) for _ in range(pictures)]),
+        owners=np.array([draw.randrange(pictures) for _ in range(count)]),
+        languages=np.array([draw.choice(["en", "de"]) for _ in range(count)]),
+        texts=[draw.choice(says) for _ in range(count)],
+        origins=np.array(["human"] * count),
+        info={"queries": draw.choice(["first", "all"])},
+    )
+    assert leaks(one)["captions"] == pair_by_pair(one)
+    for language, table in describe(one)["languages"].items():
+        rows = [row for row in range(count) if one.languages[row] == language]
+        pairs = {(int(one.owners[row]), normalised(one.texts[row])) for row in rows}
+        said = Counter(key for _, key in pairs)
+        repeats = {"same_picture": len(rows) - len(pairs), "other_pictures": len(pairs) - len(said)}
+        assert table["duplicates"] == repeats
+
+
+def test_captions_nearly_in_train_are_counted_apart() -> None:
+    train = "Two brown dogs run over the wet sand of a long beach."
+    found = leaks(spoken([[train]], [train, "Two brown dogs run over the wet sand of a long beach again.", "A cat."]))
+    assert found["captions"]["en"]["test"]["count"] == 1
+    nearly = found["captions_nearly"]["languages"]["en"]["test"]
+    assert nearly == {"count": 1, "examples": [["Two brown dogs run over the wet sand of a long beach again.", train]]}

@@ -27,7 +27,7 @@ Hashes = npt.NDArray[np.int64]
 def normalised(text: str) -> str:
     """The caption without what does not make it another caption: case, width, punctuation, spacing, unseen signs."""
     if text.isascii():
-        return " ".join([word for word in text.translate(_PLAIN).split(" ") if word])
+        return " ".join([word for word in text.translate(_PLAIN).split(" ") if word]).strip()
     return _normalised(text)
 
 
@@ -43,7 +43,7 @@ def _compatible(text: str) -> str:
 
 
 #: What becomes of each ASCII character, whatever stands beside it: most captions need no more than this.
-_PLAIN = {code: _normalised(chr(code)) or " " for code in range(128)}
+_PLAIN = {code: _normalised(f"a{chr(code)}a")[1:-1] for code in range(128)}
 
 
 @dataclass(frozen=True)

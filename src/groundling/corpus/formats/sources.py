@@ -101,9 +101,8 @@ def _without_braces(pattern: str) -> list[str]:
         choices = _choices(found[1])
         if len(choices) * len(names) > MOST_FILES:
             raise UserError(f"{pattern}: stands for more than {MOST_FILES:,} files")
-        # Braces stand at the same places of all names only until they are filled in: one pair at a time, in each name.
         names = [_BRACES.sub(lambda _, choice=choice: choice, name, count=1) for name in names for choice in choices]
-    return names
+    return list(dict.fromkeys(names))
 
 
 def _choices(inside: str) -> list[str]:
