@@ -22,8 +22,10 @@ from groundling.encoders.text.word_memory import WordMemory
 from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.encoding import encode_captions, encode_pictures, judge, spell_words
+from groundling.model.feature_extractor import BackboneExtractor, FeatureExtractor
 from groundling.model.feature_model import FeatureModel
 from groundling.model.fingerprint import run_fingerprint, side_fingerprint
+from groundling.model.pair_extractor import PairExtractor
 from groundling.model.pictures import Picture, as_list
 from groundling.model.prompt import refuse_options
 from groundling.model.reading import languages_of
@@ -31,11 +33,9 @@ from groundling.model.vectors import Owners, Vectors
 from groundling.run import Run
 from groundling.settings import CorpusSettings, EvaluationSettings, FeatureSettings, Recipe, as_saved
 from groundling.systems import Encoders, JudgingEncoders, Start, System
-from groundling.systems.plan import KeptPictures
+from groundling.systems.plan import NO_CORPUS
 from groundling.text import Tokeniser
-from groundling.vision.preprocessing import Pixels, Preprocessing
 from groundling.vision.tuned import NETWORK, PREFIX
-from groundling.vision.tuned import read as read_tuned
 
 
 class TrainedModel(FeatureModel):
@@ -87,7 +87,7 @@ class TrainedModel(FeatureModel):
         if any(name.startswith(PREFIX) for name in weights) or (opened.folder / NETWORK).exists():
             own = recipe.features.model_copy(update={"weights": str(opened.folder.resolve())})  # a network of its own
             recipe = recipe.model_copy(update={"features": own})
-        model = _kind(opened)(recipe, system, tokeniser, encoders, pick_device(device))
+        model = TrainedModel(recipe, system, tokeniser, encoders, pick_device(device))
         model.run, model.name = opened, os.fspath(run)
         model.languages = opened.languages() or model.languages
         if opened.unknown_backbone_file.exists():
@@ -106,13 +106,8 @@ class TrainedModel(FeatureModel):
             self.recipe,
             self.encode_text,
             self.text_fingerprint,
-            self.kept_pictures,
+            self.extractor.kept,
         )
-
-    @property
-    def kept_pictures(self) -> KeptPictures | None:
-        """The copy of a pretrained picture side, where it looks through one."""
-        return None
 
     # What it is
 
@@ -125,8 +120,9 @@ class TrainedModel(FeatureModel):
         return {path: parameter.numel() for path, parameter in self.encoders.named_parameters()}
 
     @property
-    def corpus(self) -> CorpusSettings:
-        return self.recipe.corpus
+    def corpus(self) -> CorpusSettings | None:
+        """A pretrained pair that was taught has met none."""
+        return None if self.recipe.corpus.name == NO_CORPUS else self.recipe.corpus
 
     @property
     def evaluation(self) -> EvaluationSettings:
@@ -135,10 +131,7 @@ class TrainedModel(FeatureModel):
     def dataset(
         self, corpus: CorpusSettings, data: Path | None = None, splits: Collection[str] | None = None
     ) -> Dataset:
-        """Features of all pictures are kept, but of a run with a picture network of its own only those of its dev and
-        test pictures, and looking at all others takes long."""
-        features = self.recipe.features
-        return Dataset.load(corpus, features, data, None if features.weights is None else splits)
+        return self.extractor.dataset(self, corpus, data, splits)
 
     @property
     def features(self) -> int:
@@ -150,9 +143,16 @@ class TrainedModel(FeatureModel):
         return int(self.encode_features(np.zeros((1, self.features), dtype=np.float32)).shape[1])
 
     @property
-    def backbone(self) -> str:  # type: ignore[override]  # known only once the feature settings are
-        known = self.feature_settings is not None and self.recipe.features.array is None
-        return self.recipe.features.backbone if known else "a precomputed array"
+    def backbone(self) -> str:  # type: ignore[override]  # that of its extractor
+        return self.extractor.backbone
+
+    @property
+    def batch(self) -> int:  # type: ignore[override]  # as above
+        return self.extractor.batch
+
+    @property
+    def takes_features(self) -> bool:  # type: ignore[override]  # as above
+        return self.extractor.takes_features
 
     @cached_property
     def fingerprint(self) -> str:
@@ -166,10 +166,7 @@ class TrainedModel(FeatureModel):
 
     @cached_property
     def picture_fingerprint(self) -> str:
-        settings = self.recipe.features.model_dump(exclude_defaults=True)
-        if self.recipe.features.weights is not None:  # what they are, not where they lie
-            settings["weights"] = read_tuned(Path(self.recipe.features.weights)).fingerprint
-        return side_fingerprint(settings, self.encoders.state_dict(), "picture.")
+        return self.extractor.fingerprint(self.encoders.state_dict())
 
     @property
     def judges(self) -> bool:
@@ -223,35 +220,26 @@ class TrainedModel(FeatureModel):
     # Pictures
 
     @cached_property
-    def _looking(self) -> tuple[Callable[[Sequence[Pixels]], Vectors], Preprocessing]:
-        from groundling.vision.from_settings import backbone_of, check_features, preprocessing_of
-
-        try:
-            settings = check_features(self.feature_settings)
-        except UserError as error:
-            raise UserError(f"{self.name}: {error}") from None
-        backbone = backbone_of(settings)
-        if backbone.dim != self.features:
-            raise UserError(f"{self.name}: its backbone {backbone.name} is not the one that it was trained with")
-        preprocessing = preprocessing_of(settings, backbone)
-        return lambda pixels: backbone.features(pixels, preprocessing).numpy(), preprocessing
+    def extractor(self) -> FeatureExtractor:
+        """What looks at the pictures: a backbone by name, or a side of a pretrained pair that the run has a copy of."""
+        if self.run is not None and self.run.pictures_file.exists():
+            return PairExtractor(self.run, self.recipe.features.weights, self.device)
+        known = self.feature_settings is not None
+        return BackboneExtractor(self.name, self.recipe.features, known, self.features)
 
     @property
-    def preparation(self) -> Preprocessing:
-        return self._looking[1]
+    def preparation(self) -> Callable[[bytes], npt.NDArray[Any]]:
+        return self.extractor.preparation
 
     def features_of(self, prepared: Sequence[npt.NDArray[Any]]) -> Vectors:
-        return self._looking[0](prepared)
+        return self.extractor.features_of(prepared)
 
     def picture_features(self, pictures: Picture | Iterable[Picture]) -> Vectors:
-        """[pictures, features]; those of files are kept, and found again by content (see `vision.cache`)."""
+        """[pictures, features]; those of files are kept where the extractor keeps them."""
         given = as_list(pictures)
         paths = [Path(one).expanduser() for one in given if isinstance(one, str | Path)]
-        if len(paths) < len(given) or not given:
-            return super().picture_features(given)
-        from groundling.vision.from_settings import file_features
-
-        return file_features(paths, self.feature_settings)
+        kept = self.extractor.features_of_files(paths) if given and len(paths) == len(given) else None
+        return super().picture_features(given) if kept is None else kept
 
     def encode_features(self, features: Vectors, batch_size: int = 4096) -> Vectors:
         """[pictures, dimensions] unit vectors of pictures given by their backbone's features."""
@@ -286,15 +274,6 @@ class TrainedModel(FeatureModel):
         sentences = torch.from_numpy(vectors).to(self.device), torch.tensor([place[key] for key in keys])
         logits = judge(cast(JudgingEncoders, self.encoders), *sentences, torch.from_numpy(seen).to(self.device), rows)
         return cast(Vectors, logits.cpu().numpy())
-
-
-def _kind(run: Run) -> type[TrainedModel]:
-    """Who looks at pictures by a side of a pretrained model is another kind."""
-    if not run.pictures_file.exists():
-        return TrainedModel
-    from groundling.model.pair_run import PairRun
-
-    return PairRun
 
 
 class Reader:
