@@ -14,6 +14,19 @@ Rows = npt.NDArray[np.integer[Any]]
 class Texts(Sequence[str]):
     """Texts of which many can be had at once."""
 
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        return self.part(place) if isinstance(place, slice) else self.one(place)
+
+    @abstractmethod
+    def one(self, place: int) -> str: ...
+
+    @abstractmethod
+    def part(self, places: slice) -> list[str]: ...
+
     @abstractmethod
     def pick(self, places: Rows) -> list[str]:
         """Those at these places, which rise."""
@@ -28,12 +41,11 @@ class ListedTexts(Texts):
     def __len__(self) -> int:
         return len(self.texts)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
+    def one(self, place: int) -> str:
         return self.texts[place]
+
+    def part(self, places: slice) -> list[str]:
+        return self.texts[places]
 
     def pick(self, places: Rows) -> list[str]:
         return [self.texts[place] for place in places.tolist()]
@@ -57,16 +69,13 @@ class ArrowTexts(Texts):
     def __len__(self) -> int:
         return len(self.rows)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return list(self._read(self.rows[place]))
+    def one(self, place: int) -> str:
         batch, row = divmod(int(self.rows[place]), self.size)
         text: str = self.file.get_batch(batch).column(self.column)[row].as_py()
         return text
+
+    def part(self, places: slice) -> list[str]:
+        return list(self._read(self.rows[places]))
 
     def __iter__(self) -> Iterator[str]:
         for start in range(0, len(self.rows), self.size):
@@ -94,14 +103,11 @@ class Codes(Texts):
     def __len__(self) -> int:
         return len(self.numbers)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self.codes[number] for number in self.numbers[place].tolist()]
+    def one(self, place: int) -> str:
         return self.codes[int(self.numbers[place])]
+
+    def part(self, places: slice) -> list[str]:
+        return [self.codes[number] for number in self.numbers[places].tolist()]
 
     def pick(self, places: Rows) -> list[str]:
         return [self.codes[number] for number in self.numbers[places].tolist()]

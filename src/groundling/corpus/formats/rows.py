@@ -1,15 +1,14 @@
 """Rows of the own-data table, whatever file they are in: JSON lines, CSV, TSV or Parquet, read as a stream."""
 
-import csv
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from groundling.corpus.formats.parquet_rows import numbered_rows, parquet_file
+from groundling.corpus.formats.spreadsheet import delimiter_of, records
 from groundling.corpus.formats.text_lines import numbered_lines
 from groundling.errors import UserError, did_you_mean
-from groundling.progress import bar
 
 NEEDED = ("picture", "language", "text")
 COLUMNS = (*NEEDED, "split", "origin", "label", "statement", "decision", "corrected")
@@ -61,63 +60,32 @@ def _json_rows(path: Path) -> Iterator[Row]:
 
 
 def _separated_rows(path: Path, needed: tuple[str, ...], tabs: bool) -> Iterator[Row]:
-    """Quoted as spreadsheets do; in CSV the header says whether commas or (as in much of Europe) semicolons part it."""
-    delimiter = "\t" if tabs else _delimiter(path)
-    reader = csv.reader((line for _, line in numbered_lines(path)), delimiter=delimiter, strict=True)
+    delimiter = "\t" if tabs else delimiter_of(path)
     header: list[str] | None = None
-    while True:
-        first = reader.line_num + 1
-        try:
-            values = next(reader)
-        except StopIteration:
-            break
-        except csv.Error as error:
+    for record in records(path, delimiter):
+        line, values = record.line, record.fields
+        if record.error:
             if header is None:
-                raise UserError(f"{path.name}:{first}: the header cannot be read ({error})") from None
-            until = f", read up to line {reader.line_num}" if reader.line_num > first else ""
-            yield Row(first, {}, f"broken row ({error}{until}); is a quote left open?")
-            continue
-        if not values:
-            continue
-        if header is None:
-            header = _checked_header(path, values, needed, f":{first}")
+                raise UserError(f"{path.name}:{line}: the header cannot be read ({record.error})")
+            yield Row(line, {}, record.problem)
+        elif header is None:
+            header = _checked_header(path, values, needed, f":{line}")
         elif len(values) == len(header):
-            yield Row(first, dict(zip(header, values, strict=True)))
+            yield Row(line, dict(zip(header, values, strict=True)))
         else:
             hint = f'; quote a text that holds "{delimiter}"' if len(values) > len(header) and not tabs else ""
-            yield Row(first, {}, f"{len(values)} fields where the header has {len(header)}{hint}")
+            yield Row(line, {}, f"{len(values)} fields where the header has {len(header)}{hint}")
     if header is None:
         raise UserError(f"{path.name}: the file is empty; its first line must name the columns {', '.join(needed)}")
 
 
-def _delimiter(path: Path) -> str:
-    with closing(numbered_lines(path)) as lines:
-        header = next((line for _, line in lines if line.strip()), "")
-    return ";" if ";" in header and "," not in header else ","
-
-
 def _parquet_rows(path: Path, needed: tuple[str, ...], everything: bool) -> Iterator[Row]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with pq.ParquetFile(path) as file:
-            written = file.schema_arrow.names
-            header = _checked_header(path, written, needed, "")
-            wanted = [column for column, name in zip(written, header, strict=True) if everything or name in COLUMNS]
-            number = 0
-            with bar(f"Reading {path.name}", file.metadata.num_rows) as progress:
-                for batch in file.iter_batches(batch_size=4096, columns=wanted):
-                    for fields in batch.to_pylist():
-                        number += 1
-                        yield Row(number, {_plain(key): value for key, value in fields.items()})
-                    progress.advance(len(batch))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file") from None
-    except UnicodeDecodeError:
-        raise UserError(f"{path.name}: a column holds text that is not UTF-8") from None
-    except (pa.ArrowException, OSError) as error:
-        raise UserError(f"{path.name}: not a readable Parquet file ({_first_line(error)})") from None
+    with parquet_file(path) as file:
+        written = file.schema_arrow.names
+        header = _checked_header(path, written, needed, "")
+        wanted = [column for column, name in zip(written, header, strict=True) if everything or name in COLUMNS]
+        for number, fields in numbered_rows(path, file, wanted):
+            yield Row(number, {_plain(key): value for key, value in fields.items()})
 
 
 def _checked_header(path: Path, columns: list[str], needed: tuple[str, ...], place: str) -> list[str]:
@@ -134,7 +102,3 @@ def _checked_header(path: Path, columns: list[str], needed: tuple[str, ...], pla
 
 def _plain(column: str) -> str:
     return column.strip().casefold()
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0]

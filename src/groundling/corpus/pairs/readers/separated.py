@@ -4,12 +4,11 @@ Two columns without a header are a known sentence and the same in the new langua
 by the languages that they are in (`en`, `ko`, `ja`, as many as one likes), or `known`, `new` and `language`.
 """
 
-import csv
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 
 from groundling.corpus.formats.checks import BadRow, language_code
+from groundling.corpus.formats.spreadsheet import delimiter_of, records
 from groundling.corpus.formats.text_lines import numbered_lines
 from groundling.corpus.pairs.row import COLUMNS, KNOWN, NEW, Row, Wanted
 from groundling.errors import UserError, did_you_mean
@@ -35,38 +34,25 @@ def read_tabs(path: Path, wanted: Wanted) -> Iterator[Row]:
 
 
 def read_commas(path: Path, wanted: Wanted) -> Iterator[Row]:
-    """Quoted as spreadsheets do; the header says whether commas or semicolons part it, and must be there."""
-    with closing(numbered_lines(path)) as lines:
-        first = next((line for _, line in lines if line.strip()), "")
-    delimiter = ";" if ";" in first and "," not in first else ","
-    reader = csv.reader((line for _, line in numbered_lines(path)), delimiter=delimiter, strict=True)
+    """The header must be there."""
+    delimiter = delimiter_of(path)
     header: list[str] | None = None
-    while True:
-        place = reader.line_num + 1
-        try:
-            fields = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            yield Row(place, {}, f"broken row ({error}); is a quote left open?")
-            continue
-        if not fields:
-            continue
-        if header is None:
+    for record in records(path, delimiter):
+        line, fields = record.line, record.fields
+        if record.error:
+            yield Row(line, {}, record.problem)
+        elif header is None:
             header = header_of(path.name, fields, wanted)
             if header is None:
                 raise UserError(
-                    f"{path.name}:{place}: the first line must name the columns: their languages, such as en,ko, or "
+                    f"{path.name}:{line}: the first line must name the columns: their languages, such as en,ko, or "
                     "known,new,language"
                 )
         elif len(fields) != len(header):
-            yield Row(
-                place,
-                {},
-                f'{len(fields)} fields where the header has {len(header)}; quote texts that hold "{delimiter}"',
-            )
+            what = f'{len(fields)} fields where the header has {len(header)}; quote texts that hold "{delimiter}"'
+            yield Row(line, {}, what)
         else:
-            yield Row(place, dict(zip(header, fields, strict=True)))
+            yield Row(line, dict(zip(header, fields, strict=True)))
 
 
 def header_of(name: str, fields: Sequence[str], wanted: Wanted) -> list[str] | None:
