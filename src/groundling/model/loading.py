@@ -14,9 +14,8 @@ from groundling.model.protocol import Model
 if TYPE_CHECKING:
     import torch
 
-    from groundling.model.open_clip_pair import OpenClipPair
+    from groundling.model.pair import Pair
     from groundling.model.sides import TextSide
-    from groundling.model.transformers_pair import TransformersPair
 
 # Imported by name, when there is one to read: export stands on models, and a model that it wrote needs no torch.
 EXPORTED = "groundling.export.onnx_model"
@@ -50,7 +49,7 @@ def load(name: str, text: str | None = None, device: str = "auto", prompt: str |
     return PretrainedModel(pair.pictures, pair.text if text is None else open_text(text, pair.device), prompt)
 
 
-def open_pair(name: str, device: "torch.device") -> "TransformersPair | OpenClipPair":
+def open_pair(name: str, device: "torch.device") -> "Pair":
     """A pair through transformers where it has a type that is known there, through open_clip otherwise."""
     from groundling.model.pair_types import PAIR_TYPES
     from groundling.model.snapshot import model_folder

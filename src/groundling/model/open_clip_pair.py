@@ -20,6 +20,7 @@ from groundling import hub
 from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.fingerprint import side_fingerprint
+from groundling.model.pair import Pair, SideOfPair
 from groundling.model.sides import Inputs, PictureSide, TextSide
 from groundling.model.snapshot import tensors
 from groundling.vision.preprocessing import Pixels, Upright
@@ -44,9 +45,7 @@ def open_clip() -> Any:
         raise UserError(f"open_clip cannot be imported ({hub.first_line(error)}); install it again") from None
 
 
-class OpenClipPair:
-    """Both sides of a pair; the network that they share is loaded when one of them is first used."""
-
+class OpenClipPair(Pair):
     def __init__(self, name: str, folder: Path, device: torch.device) -> None:
         self.library = open_clip()
         self.name, self.folder, self.device = name, folder, device
@@ -82,18 +81,7 @@ class OpenClipPair:
         }
 
 
-class OpenClipText(TextSide):
-    def __init__(self, pair: OpenClipPair) -> None:
-        self.pair, self.name, self.folder, self.device = pair, pair.name, pair.folder, pair.device
-
-    @property
-    def network(self) -> nn.Module:
-        return self.pair.network
-
-    @property
-    def dimensions(self) -> int:
-        return self.pair.dimensions
-
+class OpenClipText(SideOfPair[OpenClipPair], TextSide):
     @cached_property
     def tokeniser(self) -> Any:
         try:
@@ -117,18 +105,8 @@ class OpenClipText(TextSide):
         return side_fingerprint(facts, self.pair.weights(pictures=False), "")
 
 
-class OpenClipPictures(PictureSide):
-    def __init__(self, pair: OpenClipPair) -> None:
-        self.pair, self.name, self.folder, self.device = pair, pair.name, pair.folder, pair.device
-        self.backbone = "open_clip"
-
-    @property
-    def network(self) -> nn.Module:
-        return self.pair.network
-
-    @property
-    def dimensions(self) -> int:
-        return self.pair.dimensions
+class OpenClipPictures(SideOfPair[OpenClipPair], PictureSide):
+    backbone = "open_clip"
 
     @cached_property
     def transform(self) -> Any:

@@ -18,6 +18,7 @@ from groundling import hub
 from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.fingerprint import StoredWeights, side_fingerprint
+from groundling.model.pair import Pair, SideOfPair
 from groundling.model.pair_types import has_sentence, is_picture, is_text, pair_type
 from groundling.model.processor_settings import cutting_of, rules_of
 from groundling.model.sides import Cutting, Inputs, PictureSide, TextRules, TextSide
@@ -27,9 +28,7 @@ from groundling.vision.preprocessing import Pixels, Upright
 PREPROCESSOR = "preprocessor_config.json"
 
 
-class TransformersPair:
-    """Both sides of a pair; the network that they share is loaded when one of them is first used."""
-
+class TransformersPair(Pair):
     def __init__(self, name: str, folder: Path, device: torch.device) -> None:
         self.library = hub.transformers(WHAT)
         self.name, self.folder, self.device = name, _inner(folder), device
@@ -57,18 +56,7 @@ class TransformersPair:
         return {"type": self.model_type, "config": self.config_file.get(f"{side}_config", {})}
 
 
-class PairText(TextSide):
-    def __init__(self, pair: TransformersPair) -> None:
-        self.pair, self.name, self.folder, self.device = pair, pair.name, pair.folder, pair.device
-
-    @property
-    def network(self) -> nn.Module:
-        return self.pair.network
-
-    @property
-    def dimensions(self) -> int:
-        return self.pair.dimensions
-
+class PairText(SideOfPair[TransformersPair], TextSide):
     @cached_property
     def pieces(self) -> Any:
         """Its tokeniser."""
@@ -114,18 +102,10 @@ class PairText(TextSide):
         return side_fingerprint(facts, StoredWeights(self.folder, is_text), "")
 
 
-class PairPictures(PictureSide):
+class PairPictures(SideOfPair[TransformersPair], PictureSide):
     def __init__(self, pair: TransformersPair) -> None:
-        self.pair, self.name, self.folder, self.device = pair, pair.name, pair.folder, pair.device
+        super().__init__(pair)
         self.backbone = pair.model_type
-
-    @property
-    def network(self) -> nn.Module:
-        return self.pair.network
-
-    @property
-    def dimensions(self) -> int:
-        return self.pair.dimensions
 
     @cached_property
     def processor(self) -> Any:
