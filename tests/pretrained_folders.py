@@ -5,8 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 from safetensors.torch import save_file
 
 SIZES = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
@@ -15,32 +17,32 @@ MARKS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 DIMENSIONS = 8
 
 
-def _text(words: Sequence[str]) -> dict[str, Any]:
+def text_settings(words: Sequence[str]) -> dict[str, Any]:
     ends = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}  # rows of the marks at the ends of a text
     more = {"vocab_size": len(MARKS) + len(words), "max_position_embeddings": 12, "initializer_range": 0.5}
     return {**SIZES, **ends, **more}
 
 
-def _save_tokeniser(folder: Path, words: Sequence[str]) -> None:
+def save_tokeniser(folder: Path, words: Sequence[str]) -> None:
     transformers = pytest.importorskip("transformers")
     vocabulary = {word: row for row, word in enumerate([*MARKS, *words])}
     transformers.BertTokenizerFast(vocab=vocabulary, model_max_length=12).save_pretrained(folder)
 
 
 def save_pair(folder: Path, kind: str, words: Sequence[str], seed: int = 0) -> Path:
-    """`kind` is CLIP or Siglip."""
+    """`kind` is CLIP, ChineseCLIP or Siglip."""
     transformers = pytest.importorskip("transformers")
     torch.manual_seed(seed)
-    more = {"projection_dim": DIMENSIONS} if kind == "CLIP" else {}
-    config = getattr(transformers, f"{kind}Config")(text_config=_text(words), vision_config=VISION, **more)
+    more = {} if kind == "Siglip" else {"projection_dim": DIMENSIONS}
+    config = getattr(transformers, f"{kind}Config")(text_config=text_settings(words), vision_config=VISION, **more)
     getattr(transformers, f"{kind}Model")(config).save_pretrained(folder)
     squares = {"height": 32, "width": 32}
-    cut: dict[str, Any] = {"size": squares}
-    if kind == "CLIP":
-        cut = {"size": {"shortest_edge": 32}, "crop_size": squares, "do_center_crop": True}
+    cut: dict[str, Any] = {"size": {"shortest_edge": 32} if kind == "CLIP" else squares}
+    if kind != "Siglip":
+        cut |= {"crop_size": squares, "do_center_crop": True}
     processor = {"image_processor_type": f"{kind}ImageProcessor", "do_resize": True, **cut}
     (folder / "preprocessor_config.json").write_text(json.dumps(processor))
-    _save_tokeniser(folder, words)
+    save_tokeniser(folder, words)
     return folder
 
 
@@ -48,8 +50,8 @@ def save_sentence_encoder(folder: Path, words: Sequence[str]) -> Path:
     """A BERT, the mean of its states, and a dense layer to the dimensions of the CLIP above."""
     transformers = pytest.importorskip("transformers")
     torch.manual_seed(1)
-    transformers.BertModel(transformers.BertConfig(**_text(words))).save_pretrained(folder)
-    _save_tokeniser(folder, words)
+    transformers.BertModel(transformers.BertConfig(**text_settings(words))).save_pretrained(folder)
+    save_tokeniser(folder, words)
     parts: dict[str, dict[str, Any]] = {
         "1_Pooling": {"pooling_mode_mean_tokens": True},
         "2_Dense": {"in_features": 16, "out_features": DIMENSIONS, "bias": False},
@@ -61,4 +63,13 @@ def save_sentence_encoder(folder: Path, words: Sequence[str]) -> Path:
     paths = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense"}
     modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in paths.items()]
     (folder / "modules.json").write_text(json.dumps(modules))
+    return folder
+
+
+def save_photos(folder: Path, number: int = 4) -> Path:
+    """Pictures of noise."""
+    draw = np.random.default_rng(0)
+    folder.mkdir()
+    for one in range(number):
+        Image.fromarray(draw.integers(0, 255, (40, 50, 3)).astype(np.uint8)).save(folder / f"{one}.png")
     return folder

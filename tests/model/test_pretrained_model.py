@@ -14,55 +14,29 @@ from torch.nn.functional import normalize
 from groundling.errors import UserError
 from groundling.model import load
 from groundling.search import Index, index_captions, index_pictures
+from pretrained_folders import save_pair, save_photos, save_tokeniser, text_settings
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("faiss")
 
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "red", "green", "rotes", "bild", "picture"]
+WORDS = ["a", "red", "green", "rotes", "bild", "picture"]
 TEXTS = ["a red picture", "rotes bild", "a picture that has many more words than there are in the list"]
-SIZES = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
-TEXT = {**SIZES, "vocab_size": len(WORDS), "max_position_embeddings": 12, "initializer_range": 0.5}
-# ids of the marks at the ends of a text, which CLIP looks for
-TEXT |= {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
-VISION = {**SIZES, "image_size": 32, "patch_size": 16}
+TEXT = text_settings(WORDS)
 
 
-def save_tokeniser(folder: Path) -> None:
-    vocabulary = {word: row for row, word in enumerate(WORDS)}
-    transformers.BertTokenizerFast(vocab=vocabulary, model_max_length=12).save_pretrained(folder)
-
-
-def dual(kind: str, folder: Path, **more: Any) -> Any:
+def dual(kind: str, folder: Path) -> Any:
     """A random model of this kind in a folder, and the model itself."""
-    torch.manual_seed(0)
-    config = getattr(transformers, f"{kind}Config")(text_config=TEXT, vision_config=VISION, **more)
-    model = getattr(transformers, f"{kind}Model")(config).eval()
-    model.save_pretrained(folder)
-    squares = {"height": 32, "width": 32}
-    size = {"shortest_edge": 32} if kind == "CLIP" else squares
-    crop = {"crop_size": squares, "do_center_crop": True} if kind != "Siglip" else {}
-    processor = {"image_processor_type": f"{kind}ImageProcessor", "size": size, "do_resize": True, **crop}
-    (folder / "preprocessor_config.json").write_text(json.dumps(processor))
-    save_tokeniser(folder)
-    return model
-
-
-KINDS = {"CLIP": {"projection_dim": 8}, "Siglip": {}, "ChineseCLIP": {"projection_dim": 8}}
+    return transformers.AutoModel.from_pretrained(save_pair(folder, kind, WORDS)).eval()
 
 
 @pytest.fixture
 def photos(tmp_path: Path) -> Path:
-    draw = np.random.default_rng(0)
-    (tmp_path / "photos").mkdir()
-    for number in range(4):
-        pixels = draw.integers(0, 255, (40, 50, 3)).astype(np.uint8)
-        Image.fromarray(pixels).save(tmp_path / "photos" / f"{number}.png")
-    return tmp_path / "photos"
+    return save_photos(tmp_path / "photos")
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["CLIP", "Siglip", "ChineseCLIP"])
 def test_vectors_are_those_of_transformers(kind: str, tmp_path: Path, photos: Path) -> None:
-    model = dual(kind, tmp_path / "model", **KINDS[kind])
+    model = dual(kind, tmp_path / "model")
     built = index_pictures(photos, tmp_path / "index", str(tmp_path / "model"))
     assert built.count == 4
     index = Index.open(tmp_path / "index")
@@ -95,7 +69,7 @@ def sentence_encoder(folder: Path, pooling: str, dimensions: int = 8) -> Any:
     settings = {**TEXT, "type_vocab_size": 1}
     model = transformers.BertModel(transformers.BertConfig(**settings)).eval()
     model.save_pretrained(folder)
-    save_tokeniser(folder)
+    save_tokeniser(folder, WORDS)
     weight = torch.randn(dimensions, 16)
     for name, config in {
         "1_Pooling": {f"pooling_mode_{pooling}_token{'' if pooling == 'cls' else 's'}": True},
@@ -127,7 +101,7 @@ def sentence_encoder(folder: Path, pooling: str, dimensions: int = 8) -> Any:
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
 def test_a_text_encoder_of_its_own_beside_clip(pooling: str, tmp_path: Path, photos: Path) -> None:
     (tmp_path / "clip").mkdir()
-    dual("CLIP", tmp_path / "clip" / "0_CLIPModel", projection_dim=8)  # as sentence-transformers keeps it
+    dual("CLIP", tmp_path / "clip" / "0_CLIPModel")  # as sentence-transformers keeps it
     twin = sentence_encoder(tmp_path / "text", pooling)
     index_pictures(photos, tmp_path / "index", str(tmp_path / "clip"), str(tmp_path / "text"))
     index = Index.open(tmp_path / "index")
@@ -139,7 +113,7 @@ def test_a_text_encoder_of_its_own_beside_clip(pooling: str, tmp_path: Path, pho
 
 def test_an_index_stays_where_only_texts_are_read_otherwise(tmp_path: Path, photos: Path) -> None:
     """With a prompt, or with another text encoder, the pictures are where they were."""
-    dual("CLIP", tmp_path / "clip", projection_dim=8)
+    dual("CLIP", tmp_path / "clip")
     twin = sentence_encoder(tmp_path / "text", "mean")
     clip, out = str(tmp_path / "clip"), tmp_path / "index"
     index_pictures(photos, out, clip, prompt="a picture {}")
@@ -162,14 +136,14 @@ def test_an_index_stays_where_only_texts_are_read_otherwise(tmp_path: Path, phot
 
 
 def test_models_that_do_not_fit_are_refused_in_one_sentence(tmp_path: Path) -> None:
-    dual("CLIP", tmp_path / "clip", projection_dim=8)
+    dual("CLIP", tmp_path / "clip")
     sentence_encoder(tmp_path / "text", "mean", dimensions=6)
     torch.manual_seed(0)
     transformers.BertModel(transformers.BertConfig(**TEXT)).save_pretrained(tmp_path / "bert")
     (tmp_path / "bare").mkdir()
     dual("Siglip", tmp_path / "pickled")
     (tmp_path / "pickled" / "model.safetensors").rename(tmp_path / "pickled" / "pytorch_model.bin")
-    dual("CLIP", tmp_path / "cut", projection_dim=8)
+    dual("CLIP", tmp_path / "cut")
     weights = tmp_path / "cut" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:200])
     for (name, text), words in {
@@ -184,7 +158,7 @@ def test_models_that_do_not_fit_are_refused_in_one_sentence(tmp_path: Path) -> N
             load(str(tmp_path / name), None if text is None else str(tmp_path / text))
     with pytest.raises(UserError, match=r'did you mean "clip-multilingual"'):
         load("clip-multilingua")
-    dual("CLIP", tmp_path / "other-size", projection_dim=8)
+    dual("CLIP", tmp_path / "other-size")
     processor = tmp_path / "other-size" / "preprocessor_config.json"
     processor.write_text(processor.read_text().replace("32", "48"))
     with pytest.raises(UserError, match=r"cannot look at pictures \(Input image size"):
@@ -194,7 +168,7 @@ def test_models_that_do_not_fit_are_refused_in_one_sentence(tmp_path: Path) -> N
 
 
 def test_code_that_comes_with_a_model_is_not_run(tmp_path: Path) -> None:
-    dual("CLIP", tmp_path / "model", projection_dim=8)
+    dual("CLIP", tmp_path / "model")
     (tmp_path / "model" / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Model: pass\n")
     config = json.loads((tmp_path / "model" / "config.json").read_text())
     maps = {"AutoModel": "evil.Model", "AutoConfig": "evil.Model"}
@@ -204,7 +178,7 @@ def test_code_that_comes_with_a_model_is_not_run(tmp_path: Path) -> None:
 
 
 def test_another_model_in_the_same_folder_is_noticed(tmp_path: Path, photos: Path) -> None:
-    dual("CLIP", tmp_path / "model", projection_dim=8)
+    dual("CLIP", tmp_path / "model")
     index_pictures(photos, tmp_path / "index", str(tmp_path / "model"))
     weights = tmp_path / "model" / "preprocessor_config.json"
     weights.write_text(weights.read_text().replace('"do_resize": true', '"do_resize": false'))

@@ -1,14 +1,11 @@
 """A pretrained pair is taught a language: the run holds all that it needs, and reads the old ones as the pair did."""
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from PIL import Image
 from safetensors.torch import load_file
 
 import groundling
@@ -17,40 +14,9 @@ from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model import Model
 from groundling.search import Index, index_pictures
+from pretrained_folders import save_pair, save_photos, save_tokeniser, text_settings
 
 transformers = pytest.importorskip("transformers")
-
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *ENGLISH]
-SIZES = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
-TEXT = {**SIZES, "vocab_size": len(WORDS), "max_position_embeddings": 12, "initializer_range": 0.5}
-TEXT |= {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
-
-
-def save_tokeniser(folder: Path, words: list[str] = WORDS) -> None:
-    vocabulary = {word: row for row, word in enumerate(words)}
-    marks = {"bos_token": "[CLS]", "eos_token": "[SEP]"}
-    transformers.BertTokenizerFast(vocab=vocabulary, model_max_length=12, **marks).save_pretrained(folder)
-
-
-def save_pair(folder: Path, kind: str = "CLIP", words: list[str] = WORDS) -> Path:
-    """A random pair as transformers saves it."""
-    torch.manual_seed(0)
-    vision = {**SIZES, "image_size": 32, "patch_size": 16}
-    more = {"projection_dim": 8} if kind == "CLIP" else {}
-    text = {**TEXT, "vocab_size": len(words)}
-    config = getattr(transformers, f"{kind}Config")(text_config=text, vision_config=vision, **more)
-    getattr(transformers, f"{kind}Model")(config).save_pretrained(folder)
-    size = {"shortest_edge": 32} if kind == "CLIP" else {"height": 32, "width": 32}
-    crop = {"crop_size": {"height": 32, "width": 32}, "do_center_crop": True} if kind == "CLIP" else {}
-    processor: dict[str, Any] = {
-        "image_processor_type": f"{kind}ImageProcessor",
-        "size": size,
-        "do_resize": True,
-        **crop,
-    }
-    (folder / "preprocessor_config.json").write_text(json.dumps(processor))
-    save_tokeniser(folder, words)
-    return folder
 
 
 def write_pairs(path: Path, words: list[str] = GERMAN, number: int = 400) -> Path:
@@ -70,12 +36,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def photos(tmp_path: Path) -> Path:
-    draw = np.random.default_rng(0)
-    (tmp_path / "photos").mkdir()
-    for number in range(4):
-        pixels = draw.integers(0, 255, (40, 50, 3)).astype(np.uint8)
-        Image.fromarray(pixels).save(tmp_path / "photos" / f"{number}.png")
-    return tmp_path / "photos"
+    return save_photos(tmp_path / "photos")
 
 
 def taught(model: Path, tmp_path: Path, **options: Any) -> Any:
@@ -86,7 +47,7 @@ def taught(model: Path, tmp_path: Path, **options: Any) -> Any:
 
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
 def test_a_taught_pair_agrees_more_and_needs_the_pair_no_more(kind: str, tmp_path: Path, photos: Path) -> None:
-    pair = save_pair(tmp_path / "pair", kind)
+    pair = save_pair(tmp_path / "pair", kind, ENGLISH)
     before = Model.load(pair, "cpu")
     old, seen = (
         before.encode_text([" ".join(ENGLISH[:3]), "dog"], "en"),
@@ -107,7 +68,7 @@ def test_a_taught_pair_agrees_more_and_needs_the_pair_no_more(kind: str, tmp_pat
 
 
 def test_an_index_of_the_pair_serves_the_taught_run(tmp_path: Path, photos: Path) -> None:
-    pair = save_pair(tmp_path / "pair")
+    pair = save_pair(tmp_path / "pair", "CLIP", ENGLISH)
     before = Model.load(pair, "cpu")
     model = Model.load(taught(pair, tmp_path, steps=5), "cpu")
     assert model.picture_fingerprint == before.picture_fingerprint
@@ -118,9 +79,9 @@ def test_an_index_of_the_pair_serves_the_taught_run(tmp_path: Path, photos: Path
 
 
 def test_a_taught_pair_is_taught_again_and_by_a_transformer(tmp_path: Path) -> None:
-    pair, bert = save_pair(tmp_path / "pair"), tmp_path / "bert"
-    save_tokeniser(bert, [*WORDS, *GERMAN])
-    config = {**TEXT, "vocab_size": len(WORDS) + len(GERMAN), "type_vocab_size": 1}
+    pair, bert = save_pair(tmp_path / "pair", "CLIP", ENGLISH), tmp_path / "bert"
+    save_tokeniser(bert, [*ENGLISH, *GERMAN])
+    config = {**text_settings([*ENGLISH, *GERMAN]), "type_vocab_size": 1}
     transformers.BertModel(transformers.BertConfig(**config)).save_pretrained(bert)
     run = taught(pair, tmp_path, student=f"hub:{bert}", learning_rate=1e-3, steps=60)
     shutil.rmtree(pair)
@@ -140,7 +101,7 @@ def test_a_taught_pair_is_taught_again_and_by_a_transformer(tmp_path: Path) -> N
 def test_a_text_side_learns_a_language_itself_and_the_old_one_is_held(student: str, tmp_path: Path) -> None:
     if student == "own":
         pytest.importorskip("peft")
-    pair = save_pair(tmp_path / "pair", words=[*WORDS, *GERMAN])
+    pair = save_pair(tmp_path / "pair", "CLIP", [*ENGLISH, *GERMAN])
     texts = [" ".join(ENGLISH[at : at + 3]) for at in range(6)]
     old = Model.load(pair, "cpu").encode_text(texts, "en")
     run = taught(pair, tmp_path, student=student, learning_rate=5e-3, steps=200)
@@ -158,7 +119,7 @@ def test_a_text_side_learns_a_language_itself_and_the_old_one_is_held(student: s
 
 
 def test_own_is_for_pretrained_models(tmp_path: Path) -> None:
-    run = taught(save_pair(tmp_path / "pair"), tmp_path, steps=5)
+    run = taught(save_pair(tmp_path / "pair", "CLIP", ENGLISH), tmp_path, steps=5)
     pairs = tmp_path / "more.tsv"
     pairs.write_text((tmp_path / "pairs.tsv").read_text().replace("en\tde", "en\tnl"))
     with pytest.raises(UserError, match="student own tunes the text side of a pretrained model"):
@@ -172,7 +133,7 @@ def test_two_languages_at_once_from_the_command_line(
     from groundling.cli import main
 
     monkeypatch.chdir(tmp_path)
-    save_pair(tmp_path / "pair")
+    save_pair(tmp_path / "pair", "CLIP", ENGLISH)
     write_pairs(tmp_path / "de.tsv")
     said = [line.split("\t") for line in (tmp_path / "de.tsv").read_text().splitlines()[1:]]
     for code, texts in (("en", [known for known, _ in said]), ("de", [new for _, new in said])):
