@@ -12,6 +12,7 @@ from torch import Tensor
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.model.fingerprint import side_fingerprint
+from groundling.model.sides import PictureSide
 from groundling.model.vectors import Vectors
 from groundling.settings import CorpusSettings, FeatureSettings
 from groundling.systems.plan import KeptPictures
@@ -33,6 +34,11 @@ class FeatureExtractor(ABC):
     takes_features: bool
     batch: int = 1
     kept: KeptPictures | None = None
+
+    @property
+    def pictures(self) -> PictureSide | None:
+        """The side of a pretrained model that looks at the pictures; None where a backbone does."""
+        return None
 
     @property
     @abstractmethod

@@ -29,6 +29,7 @@ from groundling.model.pair_extractor import PairExtractor
 from groundling.model.pictures import Picture, as_list
 from groundling.model.prompt import refuse_options
 from groundling.model.reading import languages_of
+from groundling.model.sides import PictureSide
 from groundling.model.vectors import Owners, Vectors
 from groundling.run import Run
 from groundling.settings import CorpusSettings, EvaluationSettings, FeatureSettings, Recipe, as_saved
@@ -226,6 +227,11 @@ class TrainedModel(FeatureModel):
             return PairExtractor(self.run, self.recipe.features.weights, self.device)
         known = self.feature_settings is not None
         return BackboneExtractor(self.name, self.recipe.features, known, self.features)
+
+    @property
+    def pictures(self) -> PictureSide | None:
+        """The side of a pretrained model that it looks at pictures with; None where a backbone does."""
+        return self.extractor.pictures
 
     @property
     def preparation(self) -> Callable[[bytes], npt.NDArray[Any]]:
