@@ -1,12 +1,27 @@
 """groundling teach"""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from groundling.cli.output import AsJson, Data, Device, print_json, print_table
 
+if TYPE_CHECKING:
+    from groundling.evaluation.translation_retrieval import Matching
+    from groundling.training.taught_result import Abilities, TaughtResult
+
+#: Task → metric of the test split → its label in the table.
+SHOWN = {
+    "entailment": {"accuracy": "statements of {corpus}, % judged right"},
+    "retrieval": {
+        "mR": "{corpus}: mR",
+        "text_to_image.R@1": "text→picture R@1",
+        "text_to_image.R@10": "text→picture R@10",
+        "image_to_text.R@1": "picture→text R@1",
+        "image_to_text.R@10": "picture→text R@10",
+    },
+}
 MANY = 500  # held-out pairs from which a share needs no interval
 
 
@@ -105,7 +120,7 @@ def teach(
     )
     result = run_lesson(lesson, out or taught_folder(lesson), data, device, resume, warn)
     if as_json:
-        return print_json(result)
+        return print_json(result.to_json())
     _show(result)
 
 
@@ -119,72 +134,61 @@ def _code(option: str, code: str) -> str:
         raise UserError(f"{option}: {problem}") from None
 
 
-def _show(result: dict[str, Any]) -> None:
-    codes = result["language"].split(",")
-    for code in codes:
-        before, after = (result[key] if len(codes) == 1 else result[key][code] for key in ("before", "after"))
-        _show_language(result, code, before, after)
-    print(f"{result['run']}: reads {', '.join(result['languages'])}")
-    if result["corpus"] is None:  # a pretrained model, which knows of no corpus
-        print(f"Next: groundling index PHOTOS --model {result['run']}")
-    elif not result.get("not_tested"):  # else there is nothing that it could be evaluated on
-        print(f"Next: groundling evaluate {result['run']}")
+def _show(result: "TaughtResult") -> None:
+    for code in result.taught:
+        _show_language(result, code)
+    print(f"{result.run}: reads {', '.join(result.languages)}")
+    if result.corpus is None:  # a pretrained model, which knows of no corpus
+        print(f"Next: groundling index PHOTOS --model {result.run}")
+    elif not result.not_tested:  # else there is nothing that it could be evaluated on
+        print(f"Next: groundling evaluate {result.run}")
 
 
-def _show_language(result: dict[str, Any], code: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+def _show_language(result: "TaughtResult", code: str) -> None:
     from groundling.report.formatted_table import Column, Table
     from groundling.report.languages import language_name
 
-    counts = result["pairs"]
+    before, after, counts = result.before[code], result.after[code], result.pairs
     columns = [Column("", text=True), Column("before"), Column("after")]
-    rows = [[label, _number(before, path), _number(after, path)] for label, path in _lines(result["task"], after)]
     notes = [
         f"Learned from {counts['train']:,} sentences with a known one beside each; {counts['dev']:,} others stopped "
         "the training.",
-        *_intervals(after["matching"]),
+        *_intervals(after.matching),
     ]
-    if result.get("not_tested"):
-        notes.append(f"Matching only: {result['not_tested']}. Another corpus can be named with --test.")
-    if result["old_languages_unchanged"]:
+    if result.not_tested:
+        notes.append(f"Matching only: {result.not_tested}. Another corpus can be named with --test.")
+    if result.old_cosine is None:
         notes.append("The old languages are encoded as before, bit for bit.")
     else:
-        near = result["old_languages_cosine"]
+        near = result.old_cosine
         notes.append(f"The old languages have moved: their mean cosine with what they were is {near:.4f}.")
-    title = f"{language_name(code)}, taught by {result['teacher']} ({result['student']})"
-    print_table(Table(title, columns, rows, notes))
+    title = f"{language_name(code)}, taught by {result.teacher} ({result.student})"
+    print_table(Table(title, columns, _rows(before, after, result.task), notes))
 
 
-def _intervals(matching: dict[str, Any] | None) -> list[str]:
+def _intervals(matching: "Matching | None") -> list[str]:
     """How much is known after so few pairs."""
-    if matching is None or matching["pairs"] >= MANY:
+    if matching is None or matching.pairs >= MANY:
         return []
-    (low, high), (first, last) = matching["to_known_interval"], matching["from_known_interval"]
+    (low, high), (first, last) = matching.to_known_interval, matching.from_known_interval
     return [
-        f"From {matching['pairs']} held-out pairs: with 95% confidence new → known is between {low:.0f} and "
+        f"From {matching.pairs} held-out pairs: with 95% confidence new → known is between {low:.0f} and "
         f"{high:.0f}, known → new between {first:.0f} and {last:.0f}."
     ]
 
 
-def _lines(task: str, after: dict[str, Any]) -> list[tuple[str, tuple[str, ...]]]:
-    """What is shown, and where it stands in what a model can do."""
-    matching, tested = after["matching"], after.get("test")
-    lines: list[tuple[str, tuple[str, ...]]] = []
-    if tested is not None and task == "entailment":
-        lines = [(f"statements of {tested['corpus']}, % judged right", ("test", "accuracy"))]
-    elif tested is not None:
-        found = [("text→picture R@1", "text_to_image", "R@1"), ("text→picture R@10", "text_to_image", "R@10")]
-        found += [("picture→text R@1", "image_to_text", "R@1"), ("picture→text R@10", "image_to_text", "R@10")]
-        lines = [(f"{tested['corpus']}: mR", ("test", "mR"))]
-        lines += [(label, ("test", direction, recall)) for label, direction, recall in found]
-    if matching is not None:
-        among = f"the right one of {matching['meanings']:,} first, %"
-        lines.append((f"new sentence → known: {among}", ("matching", "to_known")))
-        lines.append((f"known sentence → new: {among}", ("matching", "from_known")))
-    return lines
-
-
-def _number(found: Any, path: tuple[str, ...]) -> float | None:
-    """None where the model could not read the language at all."""
-    for key in path:
-        found = None if found is None else found.get(key)
-    return None if found is None else float(found)
+def _rows(before: "Abilities", after: "Abilities", task: str) -> list[list[str | float | None]]:
+    """A label, and what the model could do before and after; None where it could not read the language at all."""
+    rows: list[list[str | float | None]] = []
+    both = (before, after)
+    if after.test is not None:
+        tested = [None if one.test is None else one.test.numbers() for one in both]
+        for metric, label in SHOWN[task].items():
+            numbers = [None if values is None else values[metric] for values in tested]
+            rows.append([label.format(corpus=after.corpus), *numbers])
+    if after.matching is not None:
+        among = f"the right one of {after.matching.meanings:,} first, %"
+        for way, label in (("to_known", "new sentence → known"), ("from_known", "known sentence → new")):
+            shares = [None if one.matching is None else getattr(one.matching, way) for one in both]
+            rows.append([f"{label}: {among}", *shares])
+    return rows

@@ -5,9 +5,8 @@ systems share, and what comes out is a run like any other.
 """
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -29,6 +28,7 @@ from groundling.systems.plan import NO_CORPUS
 from groundling.training import lesson_checks
 from groundling.training.estimate import spoken
 from groundling.training.loop import train
+from groundling.training.taught_result import Abilities, TaughtResult
 
 #: Learning rates: of our own students, the paper's for mBERT, and gentle ones for a text side that is tuned itself.
 RATES = {"": 1e-3, "hub:": 4e-5, "own": 2e-4, "own:full": 1e-5}
@@ -82,7 +82,7 @@ def teach(
     device: str = "auto",
     resume: bool = False,
     tell: Tell | None = None,
-) -> dict[str, Any]:
+) -> TaughtResult:
     """Trains the student into the run `out`; returns what it could do before and after, and writes it to taught.json.
 
     Everything that can be wrong with the pairs or the test is told before the run is begun; `tell` is told what was
@@ -109,22 +109,26 @@ def teach(
     run = train(recipe, nothing, out, resume, device, start=start_at, begin=start, foretell=foretell)
     model = TrainedModel.load(run.folder, device)
     held_out = next(part for part in (pairs.split("test"), pairs.split("dev")) if len(part))
-    result: dict[str, Any] = {
-        "run": str(out),
-        "teacher": lesson.model,
-        "language": ",".join(lesson.languages),
-        "languages": list(getattr(model.tokeniser, "reads", None) or model.languages),
-        "student": lesson.student,
-        "pairs": {part: len(pairs.split(part)) for part in ("train", "dev", "test")},
-        "task": model.system.task,
-        "corpus": None if model.corpus is None else model.corpus.name,
-        **_by_language(lesson, model, teacher, held_out, tested),
-        "old_languages_unchanged": (likeness := _likeness(teacher, model, held_out)) is None,
-        **({} if likeness is None else {"old_languages_cosine": likeness}),
-        **({"not_tested": why} if why else {}),
-    }
+    before, after = (
+        {code: _abilities(who, teacher, held_out, tested, code) for code in lesson.languages}
+        for who in (teacher, model)
+    )
+    result = TaughtResult(
+        run=str(out),
+        teacher=lesson.model,
+        taught=lesson.languages,
+        languages=list(getattr(model.tokeniser, "reads", None) or model.languages),
+        student=lesson.student,
+        pairs={part: len(pairs.split(part)) for part in ("train", "dev", "test")},
+        task=model.system.task,
+        corpus=None if model.corpus is None else model.corpus.name,
+        before=before,
+        after=after,
+        old_cosine=_likeness(teacher, model, held_out),
+        not_tested=why,
+    )
     with run.rewriting(out / "taught.json"):
-        write_json(out / "taught.json", result)
+        write_json(out / "taught.json", result.to_json())
     return result
 
 
@@ -226,31 +230,18 @@ def _test_set(lesson: Lesson, teacher: Model, start: Start, data: Path | None) -
     return teacher.dataset(wanted, data, splits=("test",)), ""
 
 
-def _by_language(
-    lesson: Lesson, model: Model, teacher: Model, held_out: SentencePairs, tested: Dataset | None
-) -> dict[str, Any]:
-    """Before and after: of the one language that was taught, or of each under its code."""
-    found = {
-        moment: {code: _abilities(who, teacher, held_out, tested, code) for code in lesson.languages}
-        for moment, who in (("before", teacher), ("after", model))
-    }
-    first = lesson.languages[0]
-    return found if len(lesson.languages) > 1 else {moment: part[first] for moment, part in found.items()}
-
-
 def _abilities(
     model: Model, teacher: Model, held_out: SentencePairs, tested: Dataset | None, language: str
-) -> dict[str, Any]:
+) -> Abilities:
     """What a model can do with a new language: match it with known ones, and find pictures or judge statements."""
     matching = match_pairs(model, teacher, held_out, language)
-    found: dict[str, Any] = {"matching": matching and asdict(matching)}
-    if tested is not None:
-        try:
-            result = evaluate_split(model, tested.only([language])).result.to_json()
-        except UserError:  # it has no words of this language at all
-            return found
-        found["test"] = {**result["languages"][language], "corpus": result["corpus"]}
-    return found
+    if tested is None:
+        return Abilities(matching)
+    try:
+        result = evaluate_split(model, tested.only([language])).result
+    except UserError:  # it has no words of this language at all
+        return Abilities(matching)
+    return Abilities(matching, result.languages[language], result.corpus)
 
 
 def _likeness(teacher: Model, model: Model, held_out: SentencePairs) -> float | None:
