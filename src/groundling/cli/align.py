@@ -1,12 +1,16 @@
 """groundling align"""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from groundling.cli.output import AsJson, Device, print_json, print_table
 from groundling.cli.words import MaxWords, warn_of_problems
+
+if TYPE_CHECKING:
+    from groundling.words.alignment import Alignment
+    from groundling.words.vectors import WordVectors
 
 METHODS = "procrustes or rcsls."
 
@@ -120,7 +124,7 @@ def align(
     result = {
         "precision": found.precision,
         "objective": found.objective,
-        "coverage": found.coverage,
+        "coverage": found.coverage.to_json(),
         "method": method,
         "words": {"source": len(words_a), "target": len(words_b), "dimensions": words_a.dimensions},
     }
@@ -128,13 +132,15 @@ def align(
         _write(out, words_a, words_b, found, half, {**result, "source": str(source), "target": str(target)})
     if as_json:
         return print_json(result)
-    _show(result, source, target)
+    _show(found, method, f"{source.name} → {target.name}")
     if out is not None:
         centred = ", target.safetensors (the target less its mean)" if found.word_map.mean is not None else ""
         print(f"Written to {out}: map.safetensors, aligned.safetensors{centred}, alignment.json")
 
 
-def _write(out: Path, vectors: Any, target: Any, found: Any, half: bool, result: dict[str, Any]) -> None:
+def _write(
+    out: Path, vectors: "WordVectors", target: "WordVectors", found: "Alignment", half: bool, result: dict[str, Any]
+) -> None:
     from groundling.files import only_writer, write_json
     from groundling.words import storage
     from groundling.words.alignment import mean_of_words
@@ -149,24 +155,24 @@ def _write(out: Path, vectors: Any, target: Any, found: Any, half: bool, result:
         write_json(out / "alignment.json", result)
 
 
-def _show(result: dict[str, Any], source: Path, target: Path) -> None:
+def _show(found: "Alignment", method: str, languages: str) -> None:
     from groundling.report.formatted_table import Column, Table
 
-    coverage = result["coverage"]
-    given, tested, trained = coverage["dictionary"], coverage["tested"], coverage["train"]
+    coverage = found.coverage
+    given, tested = coverage.dictionary, coverage.tested
     columns = [Column("retrieval by", text=True), *(Column(f"P@{depth}", best="high") for depth in ("1", "5", "10"))]
     names = {"nn": "cosine (nn)", "csls": "CSLS"}
     rows: list[list[str | float]] = [
-        [names[key], *(100 * value for value in found.values())] for key, found in result["precision"].items()
+        [names[key], *(100 * value for value in shares.values())] for key, shares in found.precision.items()
     ]
     notes = [
-        f"{given['covered']:,} of {given['pairs']:,} pairs have vectors in both languages"
-        + (" (dictionary turned round)." if given["swapped"] else "."),
-        f"Learned from {trained['pairs']:,} pairs, tested on {tested['source_words']:,} other words "
-        f"({tested['pairs']:,} pairs), percent.",
+        f"{given.covered:,} of {given.pairs:,} pairs have vectors in both languages"
+        + (" (dictionary turned round)." if given.swapped else "."),
+        f"Learned from {coverage.train.pairs:,} pairs, tested on {tested.source_words:,} other words "
+        f"({tested.pairs:,} pairs), percent.",
     ]
-    if coverage.get("left_out_because_tested"):
-        notes.append(f"{coverage['left_out_because_tested']:,} pairs were not learned from: their words are tested.")
-    if result["objective"] and result["method"] == "rcsls":
-        notes.append("Objective: " + " ".join(f"{value:.4f}" for value in result["objective"]))
-    print_table(Table(f"{source.name} → {target.name}, {result['method']}", columns, rows, notes))
+    if coverage.left_out_because_tested:
+        notes.append(f"{coverage.left_out_because_tested:,} pairs were not learned from: their words are tested.")
+    if found.objective and method == "rcsls":
+        notes.append("Objective: " + " ".join(f"{value:.4f}" for value in found.objective))
+    print_table(Table(f"{languages}, {method}", columns, rows, notes))

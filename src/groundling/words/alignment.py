@@ -10,7 +10,7 @@ from torch import Tensor
 
 from groundling.errors import UserError
 from groundling.settings import Settings
-from groundling.words.dictionary import Order, Pair, cover, rows, split_pairs
+from groundling.words.dictionary import Coverage, Order, Pair, cover, rows, split_pairs
 from groundling.words.procrustes import mean_squared_distance, procrustes
 from groundling.words.rcsls import Criterion, rcsls
 from groundling.words.retrieval import precision
@@ -35,6 +35,39 @@ class AlignSettings(Settings):
 
 
 @dataclass(frozen=True)
+class Counts:
+    """Of pairs, and of the different source words among them."""
+
+    pairs: int
+    source_words: int
+
+    @staticmethod
+    def of(pairs: list[Pair]) -> "Counts":
+        return Counts(len(pairs), len({word for word, _ in pairs}))
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """How much of the dictionaries could be used.
+
+    Attributes:
+        dictionary: of the one to learn from.
+        train, tested: what was used of it.
+        test: of a dictionary to test on; None where a part of the first one is.
+        left_out_because_tested: pairs that were not learned from; None where there is no dictionary to test on.
+    """
+
+    dictionary: Coverage
+    train: Counts
+    tested: Counts
+    test: Coverage | None = None
+    left_out_because_tested: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {key: value for key, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
 class Alignment:
     """A map with what is known about it.
 
@@ -48,7 +81,7 @@ class Alignment:
     word_map: WordMap
     precision: dict[str, dict[str, float]]
     objective: list[float]
-    coverage: dict[str, Any]
+    coverage: PairCounts
 
 
 @dataclass(frozen=True)
@@ -57,7 +90,7 @@ class Pairs:
 
     train: list[Pair]
     test: list[Pair]
-    coverage: dict[str, Any]
+    coverage: PairCounts
 
 
 def check_sizes(source: WordVectors, target: WordVectors) -> None:
@@ -78,24 +111,22 @@ def prepare_pairs(
 ) -> Pairs:
     """Use what both languages have vectors for; a word that is tested is not learned from, whoever lists it."""
     covered, coverage = cover(dictionary, source, target, order)
-    facts: dict[str, Any] = {"dictionary": asdict(coverage)}
+    test_coverage = left_out = None
     if test is None:
         train, tested = split_pairs(covered, settings.test_share, settings.seed)
     else:
         tested, test_coverage = cover(test, source, target, order)
-        facts["test"] = asdict(test_coverage)
         held_out = {word for word, _ in tested}
         train = [pair for pair in covered if pair[0] not in held_out]
-        facts["left_out_because_tested"] = len(covered) - len(train)
+        left_out = len(covered) - len(train)
     for pairs, name in ((train, "learn from"), (tested, "test on")):
         if not pairs:
             raise UserError(
                 f"too few pairs to {name}: {coverage.covered:,} of the dictionary's {coverage.pairs:,} pairs have "
                 "vectors in both languages (are the vectors of these languages, and in the same case?)"
             )
-    for name, pairs in (("train", train), ("tested", tested)):
-        facts[name] = {"pairs": len(pairs), "source_words": len({word for word, _ in pairs})}
-    return Pairs(train, tested, facts)
+    counts = PairCounts(coverage, Counts.of(train), Counts.of(tested), test_coverage, left_out)
+    return Pairs(train, tested, counts)
 
 
 def mean_of_words(vectors: WordVectors) -> Matrix:
