@@ -101,12 +101,12 @@ def caption_row(fields: dict[str, Any]) -> CaptionRow:
     picture = checks.picture_name(checks.needed_field(fields, "picture"))
     language = checks.language_code(checks.needed_field(fields, "language"))
     text = checks.caption_text(checks.needed_field(fields, "text"))
-    decision, corrected = (checks.optional_field(fields, name) for name in ("decision", "corrected"))
-    if decision or corrected:
+    if "decision" in fields or "corrected" in fields:
+        decision, corrected = (checks.optional_field(fields, name) for name in ("decision", "corrected"))
         text = checks.caption_text(corrected_text(text, decision, corrected))
     split = checks.optional_field(fields, "split")
     origin = checks.origin_name(checks.optional_field(fields, "origin") or "human")
-    label, statement = (checks.optional_field(fields, name) for name in ("label", "statement"))
+    label, statement = checks.optional_field(fields, "label"), checks.optional_field(fields, "statement")
     return CaptionRow(picture, language, text, checks.split_name(split) if split else "", origin, label, statement)
 
 

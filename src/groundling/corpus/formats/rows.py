@@ -84,8 +84,9 @@ def _parquet_rows(path: Path, needed: tuple[str, ...], everything: bool) -> Iter
         written = file.schema_arrow.names
         header = _checked_header(path, written, needed, "")
         wanted = [column for column, name in zip(written, header, strict=True) if everything or name in COLUMNS]
+        plain = {column: _plain(column) for column in wanted}
         for number, fields in numbered_rows(path, file, wanted):
-            yield Row(number, {_plain(key): value for key, value in fields.items()})
+            yield Row(number, {plain[key]: value for key, value in fields.items()})
 
 
 def _checked_header(path: Path, columns: list[str], needed: tuple[str, ...], place: str) -> list[str]:

@@ -1,0 +1,171 @@
+"""Captions by the million: built into a corpus, described, and compared across splits, within a memory limit.
+
+Rows are generated into Parquet tables in five languages, two captions of each picture, nine words of 20,000 each; every
+hundredth caption is one that was there before, and every hundredth nearly one. Then, each in a process of its own:
+`build` writes the corpus (pictures are not looked at), `inspect` loads and describes it, `leaks` loads it and looks for
+captions of dev and test that are in train, word for word and nearly. What is printed is the time of each, on the clock
+and of computing, and the most memory that the process had: of its own, and with pages of mapped files, which the system
+takes back when it needs them. Linux only.
+
+    python benchmarks/corpus_rows.py [--rows 10000000] [--folder DIR] [--json]
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+LIMIT = 4.0  # GB
+WORDS, LONG, SHARD, STEP = 20_000, 9, 1_000_000, 10_000
+LETTERS = {
+    "en": "abcdefghijklmnopqrstuvwxyz",
+    "de": "abcdefghijklmnopqrstuvwxyzäöüß",
+    "fr": "abcdefghijklmnopqrstuvwxyzéèêàç",
+    "ru": "абвгдежзийклмнопрстуфхцчшщыьэюя",
+    "zh": "的一是在不了有和人这中大为上个国我以要他时来用们生到作地于出就分对成会可主发年动同工也能下过子说产种面",
+}
+PHASES = ("build", "inspect", "leaks")
+
+
+def generate(folder: Path, rows: int) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    draw = np.random.default_rng(0)
+    words = {
+        code: ["".join(draw.choice(list(letters), 2 + 4 * (code != "zh"))) for _ in range(WORDS)]
+        for code, letters in LETTERS.items()
+    }
+    codes = list(LETTERS)
+    for start in range(0, rows, SHARD):
+        schema = pa.schema([("picture", pa.string()), ("language", pa.string()), ("text", pa.string())])
+        with pq.ParquetWriter(folder / f"rows-{start // SHARD:03}.parquet", schema) as writer:
+            before: list[tuple[str, str]] = []
+            for begin in range(start, min(start + SHARD, rows), STEP):
+                count = min(STEP, rows - begin)
+                chosen, spoken = draw.integers(0, WORDS, (count, LONG)).tolist(), draw.integers(0, len(codes), count)
+                said = [
+                    (code, " ".join([words[code][word] for word in line]))
+                    for code, line in zip([codes[at] for at in spoken], chosen, strict=True)
+                ]
+                if before:
+                    said[::100] = before[::100][: len(said[::100])]
+                    said[50::100] = [(code, f"{text} x") for code, text in before[50::100]][: len(said[50::100])]
+                before = said
+                names = [f"{row // 20_000:05}/{row // 2:09}.jpg" for row in range(begin, begin + count)]
+                writer.write_table(
+                    pa.table([names, [code for code, _ in said], [text for _, text in said]], schema=schema)
+                )
+
+
+class Peak(threading.Thread):
+    """Looks twenty times a second at how much memory this process has: of its own, and all in all."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.own = self.all = 0.0
+        self.start()
+
+    def look(self) -> None:
+        said = Path("/proc/self/status").read_text()
+        self.own, self.all = (
+            max(most, int(said.split(f"{name}:")[1].split()[0]) / 2**20)
+            for most, name in ((self.own, "RssAnon"), (self.all, "VmHWM"))
+        )
+
+    def run(self) -> None:
+        while True:
+            self.look()
+            time.sleep(0.05)
+
+
+def phase(name: str, folder: Path) -> dict[str, Any]:
+    peak, started = Peak(), time.perf_counter()
+    found: dict[str, Any] = {}
+    if name == "build":
+        from groundling.corpus.building import build
+        from groundling.corpus.catalogue import streamed
+
+        source = streamed([str(folder / "rows-*.parquet")])
+        assert source is not None
+        found["rows"] = build(source, folder / "corpus", check="none").rows
+    else:
+        from groundling.corpus.caption_keys import CaptionKeys
+        from groundling.corpus.storage import load
+
+        corpus = load(folder / "corpus")
+        found["load_s"] = time.perf_counter() - started
+        if name == "inspect":
+            from groundling.corpus.inspect import describe
+
+            facts = describe(corpus)
+            found |= {"captions": facts["captions"], "pictures": facts["pictures"], "splits": facts["splits"]}
+        else:
+            from dataclasses import replace
+
+            from groundling.corpus.leaks import leaks
+
+            told = leaks(replace(corpus, root=None), keys=CaptionKeys.of(corpus))
+            tables = {"leaked": told["captions"], "nearly": told["captions_nearly"]["languages"]}
+            found |= {
+                key: sum(part["count"] for table in tables[key].values() for part in table.values()) for key in tables
+            }
+    found["seconds"] = time.perf_counter() - started
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    peak.look()
+    return {**found, "computing_s": used.ru_utime + used.ru_stime, "own_gb": peak.own, "all_gb": peak.all}
+
+
+def measure(rows: int, folder: Path) -> dict[str, Any]:
+    generate(folder, rows)
+    files = sum(path.stat().st_size for path in folder.glob("rows-*.parquet"))
+    found: dict[str, Any] = {"rows": rows, "tables_gb": files / 2**30}
+    for name in PHASES:
+        environment = {**os.environ, "GROUNDLING_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
+        said = subprocess.run(
+            [sys.executable, __file__, "--phase", name, "--folder", str(folder)],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
+        found[name] = json.loads(said.stdout)
+        print(name, json.dumps(found[name]), file=sys.stderr, flush=True)
+    shards = (folder / "corpus").rglob("*.parquet")
+    return {**found, "corpus_gb": sum(path.stat().st_size for path in shards) / 2**30}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--folder", type=Path, help="where the files go; a temporary folder when left out")
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--phase", choices=PHASES, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.phase:
+        print(json.dumps(phase(options.phase, options.folder)))
+        raise SystemExit
+    with tempfile.TemporaryDirectory(dir=options.folder) as place:
+        result = measure(options.rows, Path(place))
+    if options.json:
+        print(json.dumps(result))
+        raise SystemExit
+    print(f"{result['rows']:,} rows, tables of {result['tables_gb']:.2f} GB, a corpus of {result['corpus_gb']:.2f} GB")
+    for name in PHASES:
+        one = result[name]
+        print(
+            f"{name:8} {one['seconds']:8.1f} s  {one['computing_s']:8.1f} s of computing  "
+            f"{one['own_gb']:.2f} GB of its own, {one['all_gb']:.2f} GB in all"
+        )
+    print(f"leaked {result['leaks']['leaked']:,}, nearly {result['leaks']['nearly']:,}")
+    most = max(result[name]["all_gb"] for name in PHASES)
+    print(f"held to: {LIMIT} GB {'(kept)' if most <= LIMIT else '(NOT kept)'}")
