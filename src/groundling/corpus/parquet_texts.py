@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -27,14 +27,14 @@ class ParquetTexts(Texts):
     def __len__(self) -> int:
         return len(self.rows)
 
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return list(self._read(self.rows[place]))
-        return next(self._read(self.rows[place : place + 1] if place >= 0 else self.rows[place:][:1]))
+    def one(self, place: int) -> str:
+        row = self.rows[place : place + 1] if place >= 0 else self.rows[place:][:1]
+        if not len(row):
+            raise IndexError(f"text {place} of {len(self)}")
+        return next(self._read(row))
+
+    def part(self, places: slice) -> list[str]:
+        return list(self._read(self.rows[places]))
 
     def __iter__(self) -> Iterator[str]:
         return self._read(self.rows)
