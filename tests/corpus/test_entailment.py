@@ -1,6 +1,6 @@
 """Statements follow their pictures, are stored whole, and are judged by their words alone."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from groundling.corpus import Corpus, storage
 from groundling.corpus.entailment import LABELS, Entailments
 from groundling.corpus.inspect import describe, summary
-from groundling.corpus.inspect_statements import label_rows, statement_leaks
+from groundling.corpus.inspect_statements import Repeated, label_rows, statement_leaks
 from groundling.errors import UserError
 from groundling.evaluation.text_only import bag_of_words, majority, text_only
 
@@ -140,8 +140,9 @@ def test_damaged_missing_and_foreign_tables_are_named(tmp_path: Path) -> None:
 
 def test_labels_are_counted_by_split_and_language() -> None:
     facts = describe(CORPUS)
-    assert facts["statements"]["different"] == 4
-    assert label_rows(facts["statements"]) == [
+    assert facts.statements is not None
+    assert facts.statements.different == 4
+    assert label_rows(facts.statements) == [
         ["train", "de en", 0, 0, 1],
         ["dev", "en", 0, 1, 0],
         ["test", "en", 1, 1, 0],
@@ -149,10 +150,10 @@ def test_labels_are_counted_by_split_and_language() -> None:
 
 
 def test_statements_of_test_that_are_in_train_are_counted_without_case_and_stops() -> None:
-    leaks = statement_leaks(CORPUS, {code: asdict(found) for code, found in text_only(CORPUS).items()})
+    leaks = statement_leaks(CORPUS, text_only(CORPUS))
     assert leaks is not None
-    assert leaks["in_train"]["en"] == {"dev": {"count": 0, "of": 1}, "test": {"count": 1, "of": 2}}
-    lines = "\n".join(summary({**describe(CORPUS), "statement_leaks": leaks}))
+    assert leaks.in_train["en"] == {"dev": Repeated(0, 1), "test": Repeated(1, 2)}
+    lines = "\n".join(summary(describe(CORPUS), statement_leaks=leaks))
     assert "5 statements with labels, 4 without their translations" in lines
     assert "test: 1 of 2 statements (en) are word for word in train" in lines
 
@@ -160,7 +161,8 @@ def test_statements_of_test_that_are_in_train_are_counted_without_case_and_stops
 def test_translations_that_disagree_are_told() -> None:
     torn = statements([(0, "en", "A dog.", "neutral", "a"), (0, "de", "Ein Hund.", "entailment", "a")])
     facts = describe(corpus_of(["train"], torn))
-    assert facts["statements"]["torn_translations"] == 1
+    assert facts.statements is not None
+    assert facts.statements.torn_translations == 1
     assert any("disagree on picture or label" in line for line in summary(facts))
 
 

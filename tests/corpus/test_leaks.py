@@ -13,8 +13,8 @@ from pets import corpus
 
 from groundling.corpus import Corpus
 from groundling.corpus.caption_keys import _normalised, normalised
-from groundling.corpus.inspect import describe
-from groundling.corpus.leaks import _WORD, SHORT, leaks
+from groundling.corpus.inspect import Duplicates, describe
+from groundling.corpus.leaks import _WORD, SHORT, PairLeaks, leaks
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
 
 
 def test_captions_that_leak_are_counted_per_language() -> None:
-    found = leaks(corpus())["captions"]
+    found = leaks(corpus()).to_json()["captions"]
     assert found["en"]["test"] == {"count": 1, "of": 1, "generic": 1, "examples": ["Ａ  longer “caption”"]}
     assert found["de"]["test"]["count"] == 0  # "A dog." is in train, but as English
     assert found["en"]["dev"]["count"] == 0  # nothing but punctuation says nothing
-    assert leaks(corpus("test train train train"))["captions"]["en"]["test"] == {
+    assert leaks(corpus("test train train train")).to_json()["captions"]["en"]["test"] == {
         "count": 2,
         "of": 2,
         "generic": 2,
@@ -65,22 +65,22 @@ def test_captions_that_leak_are_counted_per_language() -> None:
 def test_no_more_than_five_examples() -> None:
     one = corpus("train test test test")
     many = replace(one, texts=["same"] * 8, languages=np.array(["en"] * 8))
-    found = leaks(many)["captions"]["en"]["test"]
+    found = leaks(many).to_json()["captions"]["en"]["test"]
     assert (found["count"], len(found["examples"])) == (5, 5)
     longer = replace(many, owners=np.array([0, 1, 1, 1, 1, 1, 1, 1]))
-    found = leaks(longer)["captions"]["en"]["test"]
+    found = leaks(longer).to_json()["captions"]["en"]["test"]
     assert (found["count"], len(found["examples"])) == (7, 5)
 
 
 def test_pictures_with_the_same_bytes_are_found(tmp_path: Path) -> None:
     for name, content in {"a": b"one", "b": b"two", "c": b"two", "d": b"six"}.items():
         (tmp_path / name).write_bytes(content)
-    found = leaks(corpus(root=tmp_path))["pictures_by_content"]
+    found = leaks(corpus(root=tmp_path)).to_json()["pictures_by_content"]
     assert found["test"] == {"count": 1, "examples": [["c", "b"]]}
     assert found["dev"]["count"] == 0  # the same size is not the same picture
     assert found["missing_files"] == 0
     (tmp_path / "c").unlink()
-    found = leaks(corpus(root=tmp_path))["pictures_by_content"]
+    found = leaks(corpus(root=tmp_path)).to_json()["pictures_by_content"]
     assert (found["test"]["count"], found["missing_files"]) == (0, 1)
 
 
@@ -103,13 +103,13 @@ def test_generic_captions_are_counted_apart() -> None:
     """Short, or said of several pictures; said twice of one picture is not several."""
     once = "Two brown dogs run over wet sand."
     often = "A man in a blue shirt walks."
-    found = leaks(spoken([[often, "A dog!", once.upper()], [often], ["Another."]], ["a dog", often, once, "New."]))[
-        "captions"
-    ]["en"]["test"]
+    found = leaks(
+        spoken([[often, "A dog!", once.upper()], [often], ["Another."]], ["a dog", often, once, "New."])
+    ).to_json()["captions"]["en"]["test"]
     assert found == {"count": 3, "of": 4, "generic": 2, "examples": [once, often, "a dog"]}
-    twice = leaks(spoken([[once, once]], [once]))["captions"]["en"]["test"]
+    twice = leaks(spoken([[once, once]], [once])).to_json()["captions"]["en"]["test"]
     assert (twice["count"], twice["generic"]) == (1, 0)
-    several = leaks(spoken([[once], [once]], [once]))["captions"]["en"]["test"]
+    several = leaks(spoken([[once], [once]], [once])).to_json()["captions"]["en"]["test"]
     assert (several["count"], several["generic"]) == (1, 1)
 
 
@@ -124,13 +124,13 @@ def test_generic_captions_are_counted_apart() -> None:
     ],
 )
 def test_what_is_short(text: str, generic: int) -> None:
-    assert leaks(spoken([[text]], [text]))["captions"]["en"]["test"]["generic"] == generic
+    assert leaks(spoken([[text]], [text])).to_json()["captions"]["en"]["test"]["generic"] == generic
 
 
 def test_without_files_or_features_nothing_is_claimed() -> None:
     found = leaks(corpus())
-    assert found["pictures_by_content"] is None
-    assert found["pictures_by_feature"] is None
+    assert found.pictures_by_content is None
+    assert found.pictures_by_feature is None
 
 
 @given(st.text(st.characters(max_codepoint=127)))
@@ -183,18 +183,17 @@ def test_hashing_finds_what_comparing_texts_finds(seed: int) -> None:
         origins=np.array(["human"] * count),
         info={"queries": draw.choice(["first", "all"])},
     )
-    assert leaks(one)["captions"] == pair_by_pair(one)
-    for language, table in describe(one)["languages"].items():
+    assert leaks(one).to_json()["captions"] == pair_by_pair(one)
+    for language, table in describe(one).languages.items():
         rows = [row for row in range(count) if one.languages[row] == language]
         pairs = {(int(one.owners[row]), normalised(one.texts[row])) for row in rows}
         said = Counter(key for _, key in pairs)
-        repeats = {"same_picture": len(rows) - len(pairs), "other_pictures": len(pairs) - len(said)}
-        assert table["duplicates"] == repeats
+        assert table.duplicates == Duplicates(len(rows) - len(pairs), len(pairs) - len(said))
 
 
 def test_captions_nearly_in_train_are_counted_apart() -> None:
     train = "Two brown dogs run over the wet sand of a long beach."
     found = leaks(spoken([[train]], [train, "Two brown dogs run over the wet sand of a long beach again.", "A cat."]))
-    assert found["captions"]["en"]["test"]["count"] == 1
-    nearly = found["captions_nearly"]["languages"]["en"]["test"]
-    assert nearly == {"count": 1, "examples": [["Two brown dogs run over the wet sand of a long beach again.", train]]}
+    assert found.captions["en"]["test"].count == 1
+    nearly = found.near["en"]["test"]
+    assert nearly == PairLeaks(1, [["Two brown dogs run over the wet sand of a long beach again.", train]])

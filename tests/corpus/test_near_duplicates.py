@@ -16,7 +16,7 @@ from groundling.corpus.leaks import leaks
 def find(features: np.ndarray, splits: str, threshold: float = 0.999, rows: list[int] | None = None) -> dict:
     named = np.array([f"p{row}" for row in range(len(splits.split()))])
     places = np.arange(len(named)) if rows is None else np.array(rows)
-    return near_duplicates.find(named, np.array(splits.split()), features, places, threshold)
+    return near_duplicates.find(named, np.array(splits.split()), features, places, threshold).to_json()
 
 
 def test_by_hand_the_closest_first() -> None:
@@ -81,9 +81,9 @@ def test_a_memory_mapped_array_with_rows_in_another_order(tmp_path: Path) -> Non
     assert find(features, "train test", rows=[3, 1])["test"]["count"] == 1
     assert find(features, "train test", rows=[3, 0])["test"]["count"] == 0
     one = corpus()
-    assert leaks(one, features, np.array([0, 1, 3, 2]))["pictures_by_feature"]["test"]["pairs"] == [
-        {"picture": "c", "train": "b", "cosine": 1.0}
-    ]
+    found = leaks(one, features, np.array([0, 1, 3, 2])).pictures_by_feature
+    assert found is not None
+    assert found.splits["test"].pairs == [near_duplicates.NearPair("c", "b", 1.0)]
     with pytest.raises(ValueError, match="3 rows of features for 4 pictures"):
         leaks(one, features[:3])
 

@@ -2,12 +2,15 @@
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from groundling.cli.output import AsJson, Data, Device, print_json, print_table, print_words, warn
 from groundling.printable import printable
+
+if TYPE_CHECKING:
+    from groundling.corpus.inspect_statements import StatementFacts
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -67,6 +70,8 @@ def build(
     Bad rows and unreadable pictures are listed and left out; with --strict they stop the build and nothing is written.
     Shards, and tables of 64 MB or more, are read row by row and written to shards: they may be larger than memory.
     """
+    from dataclasses import asdict
+
     from groundling.corpus import catalogue, inspect, storage
     from groundling.corpus.building import HasStatements, build
     from groundling.corpus.inspect_statements import describe_statements
@@ -86,7 +91,7 @@ def build(
     else:
         corpus = storage.load(out)
     if as_json:
-        return print_json({"folder": str(out), "problems": problems, **inspect.describe(corpus)})
+        return print_json({"folder": str(out), "problems": problems, **asdict(inspect.describe(corpus))})
     for problem in problems[:20]:
         warn(problem)
     if problems:
@@ -138,16 +143,14 @@ def inspect_corpus(
     vectors, rows = array_rows(corpus, pair)
     words_alone = text_only(corpus) if corpus.statements is not None else {}
     keys = CaptionKeys.of(corpus)
-    facts = {
-        **inspect.describe(corpus, keys),
-        "leaks": leaks(corpus, vectors, rows, threshold, keys),
-        "statement_leaks": statement_leaks(corpus, {code: asdict(found) for code, found in words_alone.items()}),
-    }
+    facts, found = inspect.describe(corpus, keys), leaks(corpus, vectors, rows, threshold, keys)
+    repeated = statement_leaks(corpus, words_alone)
     if as_json:
-        return print_json(facts)
+        leaked = {"leaks": found.to_json(), "statement_leaks": None if repeated is None else asdict(repeated)}
+        return print_json({**asdict(facts), **leaked})
     _print_counts(corpus.counts(), corpus.name)
-    _print_labels(facts["statements"])
-    for line in inspect.summary(facts):
+    _print_labels(facts.statements)
+    for line in inspect.summary(facts, found, repeated):
         print(printable(line))
 
 
@@ -267,8 +270,8 @@ def _print_counts(counts: dict[str, dict[str, int]], name: str) -> None:
     print_table(Table(f"Corpus {name}: pictures, and captions by language", headings, rows))
 
 
-def _print_labels(found: dict[str, Any] | None) -> None:
-    if not found:
+def _print_labels(found: "StatementFacts | None") -> None:
+    if found is None:
         return
     from groundling.corpus.entailment import LABELS
     from groundling.corpus.inspect_statements import label_rows

@@ -1,6 +1,7 @@
 """Whether a test set can be trusted: captions and pictures of dev and test that are also in train."""
 
 import hashlib
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from groundling.corpus.caption_keys import CaptionKeys, normalised, owners_by_ke
 from groundling.corpus.columns import Mask
 from groundling.corpus.corpus import Corpus, Integers
 from groundling.corpus.near_captions import NEAR, near_captions
-from groundling.corpus.near_duplicates import HELD_OUT, SAME, Features
+from groundling.corpus.near_duplicates import HELD_OUT, SAME, FeatureLeaks, Features
 from groundling.progress import bar
 
 SHORT = 5  # words; where a script has no spaces, characters
@@ -21,22 +22,95 @@ _NO_SPACES = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}"
 _WORD = regex.compile(rf"[{_NO_SPACES}]|[^\s{_NO_SPACES}]+")
 
 
+@dataclass(frozen=True)
+class CaptionLeaks:
+    """Captions of one split that train has, too.
+
+    Attributes:
+        count, of: how many of how many.
+        generic: how many of these are short, or said of several training pictures: less of a worry.
+        examples: a few, the most worrying first.
+    """
+
+    count: int
+    of: int
+    generic: int
+    examples: list[str]
+
+
+@dataclass(frozen=True)
+class PairLeaks:
+    """Captions or pictures of one split that train has, too, or nearly; a few with their counterparts in train."""
+
+    count: int
+    examples: list[list[str]]
+
+
+@dataclass(frozen=True)
+class FileLeaks:
+    """Pictures by the bytes of their files.
+
+    Attributes:
+        splits: what was found in dev and in test.
+        missing_files: how many pictures have no file.
+    """
+
+    splits: dict[str, PairLeaks]
+    missing_files: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {**{split: asdict(found) for split, found in self.splits.items()}, "missing_files": self.missing_files}
+
+
+@dataclass(frozen=True)
+class Leaks:
+    """What of dev and test is also in train.
+
+    Attributes:
+        captions: language → split → those that are there word for word.
+        near: language → split → those that are not, but nearly (see `near_captions`).
+        near_threshold: the likeness from which a caption is nearly another.
+        pictures_by_content: None where the corpus has no files.
+        pictures_by_feature: None where no features were given.
+    """
+
+    captions: dict[str, dict[str, CaptionLeaks]]
+    near: dict[str, dict[str, PairLeaks]]
+    near_threshold: float
+    pictures_by_content: FileLeaks | None
+    pictures_by_feature: FeatureLeaks | None
+
+    def any(self) -> bool:
+        """Whether anything was found."""
+        pictures = [found.splits for found in (self.pictures_by_content, self.pictures_by_feature) if found is not None]
+        kinds = (*self.captions.values(), *self.near.values(), *pictures)
+        return any(found.count for splits in kinds for found in splits.values())
+
+    def to_json(self) -> dict[str, Any]:
+        captions, near = (
+            {code: {split: asdict(one) for split, one in splits.items()} for code, splits in found.items()}
+            for found in (self.captions, self.near)
+        )
+        by_content, by_feature = self.pictures_by_content, self.pictures_by_feature
+        return {
+            "captions": captions,
+            "captions_nearly": {"threshold": self.near_threshold, "languages": near},
+            "pictures_by_content": by_content and by_content.to_json(),
+            "pictures_by_feature": by_feature and by_feature.to_json(),
+        }
+
+
 def leaks(
     corpus: Corpus,
     features: Features | None = None,
     rows: Integers | None = None,
     threshold: float = SAME,
     keys: CaptionKeys | None = None,
-) -> dict[str, Any]:
+) -> Leaks:
     """What of dev and test (of captions, those that are queries) is also in train.
 
-    "captions": language → split → how many of how many, how many of these are generic, and a few examples.
-    "captions_nearly": those that are not there word for word, but nearly (see `near_captions`), and a few pairs.
-    "pictures_by_content": split → count and examples, by the bytes of the files; None where the corpus has no files.
-    "pictures_by_feature": see `near_duplicates.find`; None where no features are given. Picture i has the features in
-    row i, or in `rows[i]`, which is −1 where it has none.
-
-    `keys` are those of the corpus, where they are known already.
+    Picture i has the features in row i, or in `rows[i]`, which is −1 where it has none. `keys` are those of the corpus,
+    where they are known already.
     """
     if features is not None and rows is None and len(features) != len(corpus.pictures):
         raise ValueError(f"{len(features)} rows of features for {len(corpus.pictures)} pictures")
@@ -47,21 +121,15 @@ def leaks(
     keys = CaptionKeys.of(corpus) if keys is None else keys
     asked = corpus.is_query()
     captions, there = _caption_leaks(corpus, keys, asked)
-    return {
-        "captions": captions,
-        "captions_nearly": _near_leaks(corpus, keys, asked & ~there),
-        "pictures_by_content": None if corpus.root is None else _content_leaks(corpus, corpus.root),
-        "pictures_by_feature": by_feature,
-    }
+    near = _near_leaks(corpus, keys, asked & ~there)
+    by_content = None if corpus.root is None else _content_leaks(corpus, corpus.root)
+    return Leaks(captions, near, NEAR, by_content, by_feature)
 
 
-def _caption_leaks(corpus: Corpus, keys: CaptionKeys, asked: Mask) -> tuple[dict[str, dict[str, Any]], Mask]:
-    """What was found, and for each caption whether it is one of those found.
-
-    A leaked caption is generic where it is short, or said of several training pictures: less of a worry.
-    """
+def _caption_leaks(corpus: Corpus, keys: CaptionKeys, asked: Mask) -> tuple[dict[str, dict[str, CaptionLeaks]], Mask]:
+    """What was found, and for each caption whether it is one of those found."""
     in_train = (corpus.splits == "train")[corpus.owners] & (keys.hashes != 0)  # punctuation alone says nothing
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, dict[str, CaptionLeaks]] = {}
     all_leaked = np.zeros(len(corpus), dtype=bool)
     for language in corpus.all_languages():
         here = corpus.languages == language
@@ -77,29 +145,25 @@ def _caption_leaks(corpus: Corpus, keys: CaptionKeys, asked: Mask) -> tuple[dict
             generic = (words <= SHORT) | several
             worst = leaked[np.lexsort((-words, generic))]
             all_leaked[leaked] = True
-            found[language][split] = {
-                "count": len(leaked),
-                "of": len(rows),
-                "generic": int(generic.sum()),
-                "examples": [corpus.texts[row] for row in worst[:_EXAMPLES]],
-            }
+            examples = [corpus.texts[row] for row in worst[:_EXAMPLES]]
+            found[language][split] = CaptionLeaks(len(leaked), len(rows), int(generic.sum()), examples)
     return found, all_leaked
 
 
-def _near_leaks(corpus: Corpus, keys: CaptionKeys, asked: Mask) -> dict[str, Any]:
+def _near_leaks(corpus: Corpus, keys: CaptionKeys, asked: Mask) -> dict[str, dict[str, PairLeaks]]:
     """Language → split → how many captions are nearly in train, and the nearest of them with their counterparts."""
-    found: dict[str, Any] = {
-        language: {split: {"count": 0, "examples": []} for split in HELD_OUT} for language in corpus.all_languages()
-    }
+    pairs: dict[tuple[str, str], list[tuple[int, int]]] = {}
     for pair in sorted(near_captions(corpus, keys, asked), key=lambda pair: -pair.similarity):
-        table = found[str(corpus.languages[pair.row])][str(corpus.splits[corpus.owners[pair.row]])]
-        table["count"] += 1
-        if len(table["examples"]) < _EXAMPLES:
-            table["examples"].append([corpus.texts[pair.row], corpus.texts[pair.train]])
-    return {"threshold": NEAR, "languages": found}
+        place = str(corpus.languages[pair.row]), str(corpus.splits[corpus.owners[pair.row]])
+        pairs.setdefault(place, []).append((pair.row, pair.train))
+
+    def told(some: list[tuple[int, int]]) -> PairLeaks:
+        return PairLeaks(len(some), [[corpus.texts[row] for row in pair] for pair in some[:_EXAMPLES]])
+
+    return {code: {split: told(pairs.get((code, split), [])) for split in HELD_OUT} for code in corpus.all_languages()}
 
 
-def _content_leaks(corpus: Corpus, root: Path) -> dict[str, Any]:
+def _content_leaks(corpus: Corpus, root: Path) -> FileLeaks:
     """Only files of a size that train and held-out pictures share are read; most need not be."""
     sizes = np.full(len(corpus.pictures), -1, dtype=np.int64)
     in_train = corpus.splits == "train"
@@ -121,12 +185,12 @@ def _content_leaks(corpus: Corpus, root: Path) -> dict[str, Any]:
             else:
                 held_out.append((row, digest))
             progress.advance()
-    found: dict[str, Any] = {}
+    found = {}
     for split in HELD_OUT:
         pairs = [(row, train[key]) for row, key in held_out if key in train and corpus.splits[row] == split]
         examples = [[str(corpus.pictures[row]) for row in pair] for pair in pairs[:_EXAMPLES]]
-        found[split] = {"count": len(pairs), "examples": examples}
-    return {**found, "missing_files": int((sizes < 0).sum())}
+        found[split] = PairLeaks(len(pairs), examples)
+    return FileLeaks(found, int((sizes < 0).sum()))
 
 
 def _digest(path: Path) -> bytes:

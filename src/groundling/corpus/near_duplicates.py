@@ -4,6 +4,7 @@ An exact search, block by block: neither side need fit in memory, so the feature
 """
 
 import hashlib
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,56 @@ Features = npt.NDArray[np.floating[Any]]
 Cosines = npt.NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class NearPair:
+    """A picture of dev or test, the nearest one of train, and the cosine of their features."""
+
+    picture: str
+    train: str
+    cosine: float
+
+
+@dataclass(frozen=True)
+class NearPictures:
+    """What was found in one split.
+
+    Attributes:
+        count: pictures that look the same as one of train.
+        identical: those that have the very same features as one of train.
+        pairs: all of the first, the nearest before others.
+        nearest: the nearest pair, be it near enough or not; None where nothing was compared.
+    """
+
+    count: int
+    identical: int
+    pairs: list[NearPair]
+    nearest: NearPair | None
+
+
+@dataclass(frozen=True)
+class FeatureLeaks:
+    """
+    Attributes:
+        threshold: the cosine from which two pictures count as the same.
+        checked: of each split, how many pictures were compared.
+        without_features, without_direction: the names of those that were not, for want of features or of usable ones.
+        splits: what was found in dev and in test.
+    """
+
+    threshold: float
+    checked: dict[str, int]
+    without_features: list[str]
+    without_direction: list[str]
+    splits: dict[str, NearPictures]
+
+    def to_json(self) -> dict[str, Any]:
+        data = asdict(self)
+        return {**{key: value for key, value in data.items() if key != "splits"}, **data["splits"]}
+
+
 def find(
     pictures: Strings, splits: Strings, features: Features, rows: Integers, threshold: float = SAME
-) -> dict[str, Any]:
+) -> FeatureLeaks:
     """For dev and test: pictures whose nearest training picture has at least this cosine, or the very same features.
 
     Args:
@@ -42,31 +90,24 @@ def find(
     cosine[near], place[near] = _nearest(features, rows[held_out[near]], rows[train], np.float64)
     for at, other in equal.items():
         cosine[at], place[at] = 1.0, other
-    found: dict[str, Any] = {
-        "threshold": threshold,
-        "checked": {split: int((splits[usable] == split).sum()) for split in ("train", *HELD_OUT)},
-        "without_features": [str(name) for name in pictures[rows < 0]],
-        "without_direction": [str(name) for name in pictures[(rows >= 0) & ~usable]],
-    }
+    found = {}
     for split in HELD_OUT:
         order = np.flatnonzero(splits[held_out] == split) if len(train) else np.array([], dtype=np.int64)
         order = order[np.argsort(-cosine[order], kind="stable")]
         count = int((cosine[order] >= threshold).sum())
         pairs = [
-            {
-                "picture": str(pictures[held_out[at]]),
-                "train": str(pictures[train[place[at]]]),
-                "cosine": float(cosine[at]),
-            }
+            NearPair(str(pictures[held_out[at]]), str(pictures[train[place[at]]]), float(cosine[at]))
             for at in order[: max(count, 1)]
         ]
-        found[split] = {
-            "count": count,
-            "identical": sum(int(at) in equal for at in order),
-            "pairs": pairs[:count],
-            "nearest": pairs[0] if pairs else None,
-        }
-    return found
+        identical = sum(int(at) in equal for at in order)
+        found[split] = NearPictures(count, identical, pairs[:count], pairs[0] if pairs else None)
+    return FeatureLeaks(
+        threshold,
+        checked={split: int((splits[usable] == split).sum()) for split in ("train", *HELD_OUT)},
+        without_features=[str(name) for name in pictures[rows < 0]],
+        without_direction=[str(name) for name in pictures[(rows >= 0) & ~usable]],
+        splits=found,
+    )
 
 
 def _equal(features: Features, asked: Integers, among: Integers) -> dict[int, int]:
