@@ -127,9 +127,9 @@ def test_what_is_calibrated_later_is_as_if_it_had_been_at_once(
     facts = read_json(run.facts_file)
     found = calibrate(uncalibrated(run).folder, device="cpu")
     assert read_json(run.facts_file) == facts
-    assert found["temperature"] == facts["temperature"]
-    assert found["temperature_before"] == 1
-    assert found["log_loss"]["calibrated"] < found["log_loss"]["uncalibrated"]
+    assert found.temperature == facts["temperature"]
+    assert found.before == 1
+    assert found.loss_calibrated < found.loss_uncalibrated
 
 
 def test_a_power_cut_leaves_the_run_as_it_was(run: Run, judged: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,10 +42,9 @@ def calibrate(
         raise UserError("--pictures goes with --decisions")
     result = fit(run, corpus, split, data, device, decisions, pictures)
     if as_json:
-        return print_json(result)
-    losses = result["log_loss"]
+        return print_json(result.to_json())
     print(
-        f"{run}: temperature {result['temperature']:.3f}, from {result['temperature_from']}, where the mean loss is "
-        f"{losses['calibrated']:.3f} rather than {losses['uncalibrated']:.3f}"
+        f"{run}: temperature {result.temperature:.3f}, from {result.told_by}, where the mean loss is "
+        f"{result.loss_calibrated:.3f} rather than {result.loss_uncalibrated:.3f}"
     )
     print(f"Next: groundling evaluate {run}")

@@ -21,9 +21,8 @@ def compact(
 
     result = fold(run, out)
     if as_json:
-        return print_json(result)
-    sizes, size = result["parameters"], result["bytes"]
+        return print_json(result.to_json())
     print(
-        f"{out}: {sizes['compact']:,} parameters, {sizes['compact, for words']:,} of them for words "
-        f"({sizes['trained']:,} were trained); {size['after'] / 1e6:.1f} MB instead of {size['before'] / 1e6:.1f}"
+        f"{out}: {result.compact:,} parameters, {result.for_words:,} of them for words ({result.trained:,} were "
+        f"trained); {result.bytes_after / 1e6:.1f} MB instead of {result.bytes_before / 1e6:.1f}"
     )

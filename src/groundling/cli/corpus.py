@@ -174,21 +174,23 @@ def words(
     as_json: AsJson = False,
 ) -> None:
     """Sizes of the languages' vocabularies in the training captions, and how many words they share."""
+    from dataclasses import asdict
+
     from groundling.corpus import catalogue
     from groundling.text.overlap import overlap
 
     found = overlap(catalogue.load(source, data=data), minimum_count)
     if as_json:
-        return print_json(found)
+        return print_json(asdict(found))
     from groundling.report.formatted_table import Column, Table
 
-    codes = list(found["words"])
+    codes = list(found.words)
     rows: list[list[str | int | float | None]] = []
     for at, one in enumerate(codes):
-        shared = [found["jaccard"].get(f"{one}-{other}") for other in codes[at + 1 :]]
-        rows.append([one, found["words"][one], *[None] * at, 1.0, *shared])
+        shared = [found.jaccard.get(f"{one}-{other}") for other in codes[at + 1 :]]
+        rows.append([one, found.words[one], *[None] * at, 1.0, *shared])
     headings = [Column("", text=True), Column("words", decimals=0), *(Column(code, decimals=2) for code in codes)]
-    note = f"{found['sum']:,} words in all languages, {found['union']:,} different ones."
+    note = f"{found.sum:,} words in all languages, {found.union:,} different ones."
     print_table(Table(f"Words of {source} and their overlap (Jaccard)", headings, rows, [note]))
 
 

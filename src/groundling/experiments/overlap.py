@@ -74,14 +74,14 @@ def measure(table: OverlapSettings, data: Path | None) -> OverlapSummary:
     pairs = []
     for place, one in enumerate(table.languages):
         for other in table.languages[place + 1 :]:
-            key = next((key for key in (f"{one}-{other}", f"{other}-{one}") if key in found["jaccard"]), None)
+            key = next((key for key in (f"{one}-{other}", f"{other}-{one}") if key in found.jaccard), None)
             if key is None:
                 raise UserError(f"corpus {table.overlap} has no captions in both {one} and {other}")
             published = table.published.get(f"{one}-{other}", table.published.get(f"{other}-{one}"))
-            pairs.append(PairOverlap([one, other], found["jaccard"][key], published))
+            pairs.append(PairOverlap([one, other], found.jaccard[key], published))
     sizes = []
     for size in table.sizes:
         counted = overlap(catalogue.load(size.corpus, data=data), table.minimum_count)
         theirs = {"sum": size.sum, "union": size.union}
-        sizes.append(VocabularySize(size.corpus, counted["words"], counted["sum"], counted["union"], theirs))
+        sizes.append(VocabularySize(size.corpus, counted.words, counted.sum, counted.union, theirs))
     return OverlapSummary(table.title, table.overlap, pairs, sizes)

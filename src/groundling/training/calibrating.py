@@ -1,6 +1,6 @@
 """The temperature of a run that judges (see `calibration`): fitted when training ends, or on other statements later."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,34 @@ def with_temperature(
     return replace(facts, temperature=teacher, temperature_from="the teacher")
 
 
+@dataclass(frozen=True)
+class Calibrated:
+    """The new temperature of a run.
+
+    Attributes:
+        run: its folder.
+        temperature, told_by: the new one, and what it was fitted on.
+        before: the old one.
+        loss_uncalibrated, loss_calibrated: the mean log loss of these statements at temperature 1, and at the new one.
+    """
+
+    run: str
+    temperature: float
+    told_by: str
+    before: float
+    loss_uncalibrated: float
+    loss_calibrated: float
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "run": self.run,
+            "temperature": self.temperature,
+            "temperature_from": self.told_by,
+            "temperature_before": self.before,
+            "log_loss": {"uncalibrated": self.loss_uncalibrated, "calibrated": self.loss_calibrated},
+        }
+
+
 def calibrate(
     folder: Path,
     corpus: str | None = None,
@@ -42,7 +70,7 @@ def calibrate(
     device: str = "auto",
     decisions: Path | None = None,
     pictures: Path | None = None,
-) -> dict[str, Any]:
+) -> Calibrated:
     """Fit the temperature of a finished run anew and put it into its run.json; nothing else of it changes.
 
     Statements are those of the run's own corpus, of another one that is more like what the model will be asked, or
@@ -73,13 +101,7 @@ def calibrate(
     facts = replace(run.facts(), temperature=found.value, temperature_from=found.told_by)
     with run.rewriting(run.facts_file):
         write_json(run.facts_file, facts.to_json())
-    return {
-        "run": str(folder),
-        "temperature": found.value,
-        "temperature_from": found.told_by,
-        "temperature_before": model.temperature,
-        "log_loss": {"uncalibrated": found.before, "calibrated": found.after},
-    }
+    return Calibrated(str(folder), found.value, found.told_by, model.temperature, found.before, found.after)
 
 
 def _decided(model: TrainedModel, decisions: Path, pictures: Path) -> Dataset:

@@ -1,6 +1,6 @@
 """A trained run made smaller: the same scores from only what retrieval needs."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,42 @@ from groundling.training.checkpoint import save_weights
 from groundling.training.facts import command
 
 
-def compact(folder: Path, out: Path) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Compacted:
+    """What a run had, and what its smaller twin has left.
+
+    Attributes:
+        run, source: the folders of the new and of the old run.
+        trained: parameters that were trained.
+        test_time: those that the old run needs at test time.
+        compact, for_words: those of the new run, and how many of them are for words.
+        bytes_before, bytes_after: of the files of weights.
+    """
+
+    run: str
+    source: str
+    trained: int
+    test_time: int
+    compact: int
+    for_words: int
+    bytes_before: int
+    bytes_after: int
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "run": self.run,
+            "from": self.source,
+            "parameters": {
+                "trained": self.trained,
+                "at test time": self.test_time,
+                "compact": self.compact,
+                "compact, for words": self.for_words,
+            },
+            "bytes": {"before": self.bytes_before, "after": self.bytes_after},
+        }
+
+
+def compact(folder: Path, out: Path) -> Compacted:
     """Write the run in `folder` to `out`, folded; what it had and has left, in parameters and bytes.
 
     The new run loads, answers and is evaluated like the old one; it cannot be trained.
@@ -54,14 +89,7 @@ def compact(folder: Path, out: Path) -> dict[str, Any]:
             )
             write_json(run.facts_file, told.to_json())
         run.seal()
-    return {
-        "run": str(out),
-        "from": str(folder),
-        "parameters": {
-            "trained": before.trainable,
-            "at test time": before.test_time,
-            "compact": after.test_time,
-            "compact, for words": after.for_words,
-        },
-        "bytes": {"before": source.weights_file.stat().st_size, "after": run.weights_file.stat().st_size},
-    }
+    sizes = (one.weights_file.stat().st_size for one in (source, run))
+    return Compacted(
+        str(out), str(folder), before.trainable, before.test_time, after.test_time, after.for_words, *sizes
+    )
