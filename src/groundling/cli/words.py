@@ -1,8 +1,9 @@
 """groundling words train | inspect | reduce | convert | tokens"""
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,7 @@ from groundling.printable import printable
 
 if TYPE_CHECKING:
     from groundling.words.problems import Problems
+    from groundling.words.vectors import WordVectors
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -80,10 +82,10 @@ def train(
     captions = training.sentences(catalogue.load(corpus, data=data), language, segmentation, context)
     vectors = training.train(captions, settings)
     storage.write(out, vectors, half)
-    facts = {"captions": len(captions), **_facts(vectors, out)}
+    facts = VectorFacts.of(vectors, out)
     if as_json:
-        return print_json(facts)
-    print(f"{facts['words']:,} words of {facts['captions']:,} captions, written to {out}{_about_subwords(facts)}")
+        return print_json({"captions": len(captions), **asdict(facts)})
+    print(f"{facts.words:,} words of {len(captions):,} captions, written to {out}, {facts.about_subwords}")
 
 
 @app.command("inspect")
@@ -101,12 +103,12 @@ def inspect(
 
     vectors, problems = storage.read(file, max_words)
     near = {word: similar(vectors, word) for word in nearest or []}
-    facts = {**_facts(vectors, file), **problems.to_json()}
+    facts = VectorFacts.of(vectors, file)
     if as_json:
         listed = {word: None if found is None else [list(pair) for pair in found] for word, found in near.items()}
-        return print_json({**facts, "nearest": listed})
+        return print_json({**asdict(facts), **problems.to_json(), "nearest": listed})
     warn_of_problems([problems], most=len(problems.sentences))
-    print(f"{facts['words']:,} words, {facts['dimensions']} dimensions{_about_subwords(facts)}")
+    print(f"{facts.words:,} words, {facts.dimensions} dimensions, {facts.about_subwords}")
     for word, found in near.items():
         if found is None:
             typer.echo(f'"{word}" has no vector here', err=True)
@@ -135,7 +137,7 @@ def reduce_vectors(
     reduced, kept = reduce(vectors, dimensions)
     storage.write(out, reduced, half)
     if as_json:
-        return print_json({**_facts(reduced, out), "variance_kept": kept})
+        return print_json({**asdict(VectorFacts.of(reduced, out)), "variance_kept": kept})
     from groundling.report.formatted_table import Column, Table
 
     columns = [Column("", text=True), Column("words", decimals=0), Column("dimensions", decimals=0)]
@@ -176,11 +178,11 @@ def convert(
     if fold_case:
         vectors = vectors.folded(normalise)
     storage.write(out, vectors, half)
-    facts = _facts(vectors, out)
+    facts = VectorFacts.of(vectors, out)
     if as_json:
-        return print_json(facts)
-    lost = "; subwords have no place in this format" if vectors.subwords is not None and not facts["subwords"] else ""
-    print(f"{facts['words']:,} words written to {out}{_about_subwords(facts)}{lost}")
+        return print_json(asdict(facts))
+    lost = "; subwords have no place in this format" if vectors.subwords is not None and not facts.subwords else ""
+    print(f"{facts.words:,} words written to {out}, {facts.about_subwords}{lost}")
 
 
 @app.command("tokens")
@@ -236,16 +238,31 @@ def tokens(
     print_table(Table(f"Words that share latent tokens with {base}", columns, rows, [note]))
 
 
-def _facts(vectors: Any, path: Path) -> dict[str, Any]:
-    found = {"file": str(path), "words": len(vectors), "dimensions": vectors.dimensions, "subwords": None}
-    keeps_subwords = path.suffix in (".bin", ".safetensors")
-    if vectors.subwords is not None and keeps_subwords:
-        subwords = vectors.subwords
-        found["subwords"] = {"rows": len(subwords.table), "shortest": subwords.shortest, "longest": subwords.longest}
-    return found
+@dataclass(frozen=True)
+class SubwordFacts:
+    """How many vectors of subwords there are, and how many letters these have."""
+
+    rows: int
+    shortest: int
+    longest: int
 
 
-def _about_subwords(facts: dict[str, Any]) -> str:
-    if facts["subwords"] is None:
-        return ", no subwords"
-    return ", {rows:,} subwords of {shortest} to {longest} letters".format(**facts["subwords"])
+@dataclass(frozen=True)
+class VectorFacts:
+    """What a file of word vectors holds."""
+
+    file: str
+    words: int
+    dimensions: int
+    subwords: SubwordFacts | None
+
+    @property
+    def about_subwords(self) -> str:
+        found = self.subwords
+        return f"{found.rows:,} subwords of {found.shortest} to {found.longest} letters" if found else "no subwords"
+
+    @staticmethod
+    def of(vectors: "WordVectors", path: Path) -> "VectorFacts":
+        kept = vectors.subwords if path.suffix in (".bin", ".safetensors") else None
+        facts = None if kept is None else SubwordFacts(len(kept.table), kept.shortest, kept.longest)
+        return VectorFacts(str(path), len(vectors), vectors.dimensions, facts)

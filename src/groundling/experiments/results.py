@@ -1,7 +1,5 @@
 """The finished table: mean ± deviation over seeds for each row and column, published numbers beside, claims below."""
 
-from typing import Any
-
 from groundling.evaluation.metrics import find
 from groundling.evaluation.results import Result
 from groundling.evaluation.significance import difference_interval, mean_interval
@@ -223,7 +221,7 @@ def _published_mean(table: TableSettings, claim: Claim, row: Row, code: str) -> 
     return sum(find(metric).sign * listed[metric] for metric in chosen) / len(chosen)
 
 
-def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, Any]:
+def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, str | int]:
     """Command, commits, devices and time of the trainings behind a table."""
     runs = list({folder_of(key): found.run for key, found in results.items()}.values())
 

@@ -1,7 +1,7 @@
 """A table of experiments for people: terminal, Markdown, HTML with its figures, and JSON."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from groundling.evaluation.metrics import find
 from groundling.experiments.summary import RowResult, TableColumn, TableSummary
@@ -183,9 +183,9 @@ def _signed(value: float, decimals: int = 1) -> str:
     return text if text.startswith("-") or float(text) == 0 else f"+{text}"
 
 
-def write_experiment(folder: Path, about: str, summary: TableSummary, made: dict[str, Any]) -> Path:
+def write_experiment(folder: Path, about: str, summary: TableSummary, made: Mapping[str, str | int]) -> Path:
     """results.json, results.md and results.html in `folder`; `made` says how: command, commit, device, seconds."""
-    write_json(folder / "results.json", {**summary.to_json(), "made": made})
+    write_json(folder / "results.json", {**summary.to_json(), "made": dict(made)})
     tables = experiment_tables(summary)
     lines = [
         f"# {escape_markdown(summary.title)}",

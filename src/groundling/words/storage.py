@@ -1,7 +1,7 @@
 """Word vectors in one compact file (safetensors), and one door for every format: `read` and `write`."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +22,7 @@ from groundling.words.vectors import Matrix, WordVectors
 FORMAT = "groundling words 1"
 BLOCK = 65_536  # rows
 KINDS = {"f4": "F32", "f2": "F16", "i8": "I64", "u1": "U8"}
+Numbers = npt.NDArray[Any]
 _TEXT = (".vec", ".vec.gz", ".txt", ".txt.gz")
 
 
@@ -66,11 +67,11 @@ def save(
     """
     letters = [word.encode() for word in vectors.words]
     tables = {"matrix": vectors.matrix}
-    arrays: dict[str, Any] = {
+    arrays: dict[str, Numbers | Rows] = {
         "words": np.frombuffer(b"".join(letters), dtype=np.uint8),
         "ends": np.cumsum([len(word) for word in letters], dtype=np.int64),
     }
-    about: dict[str, Any] = {"format": FORMAT}
+    about: dict[str, str | int] = {"format": FORMAT}
     if vectors.subwords is not None:
         subwords = vectors.subwords
         about |= {name: getattr(subwords, name) for name in ("shortest", "longest", "buckets")}
@@ -102,7 +103,7 @@ class Rows:
         width = self.table.shape[1] if self.change is None else self.change(nothing).shape[1]
         return len(self.table), width
 
-    def blocks(self) -> Iterator[npt.NDArray[Any]]:
+    def blocks(self) -> Iterator[Numbers]:
         for at in range(0, len(self.table), BLOCK):
             rows = np.ascontiguousarray(self.table[at : at + BLOCK], dtype=np.float32)
             rows = rows if self.change is None else self.change(rows)
@@ -111,9 +112,9 @@ class Rows:
             yield np.ascontiguousarray(rows, dtype=self.dtype)
 
 
-def write_tensors(file: BinaryIO, tensors: dict[str, Any], about: dict[str, Any]) -> None:
+def write_tensors(file: BinaryIO, tensors: Mapping[str, Numbers | Rows], about: Mapping[str, str | int]) -> None:
     """The layout of safetensors: the length of a JSON header, the header, then the numbers one after another."""
-    told: dict[str, Any] = {"__metadata__": header(about)}
+    told: dict[str, object] = {"__metadata__": header(about)}
     at = 0
     for name, tensor in tensors.items():
         size = int(np.prod(tensor.shape, dtype=np.int64)) * tensor.dtype.itemsize
@@ -131,9 +132,9 @@ def write_tensors(file: BinaryIO, tensors: dict[str, Any], about: dict[str, Any]
             file.write(np.ascontiguousarray(block).data)
 
 
-def header(about: dict[str, Any]) -> dict[str, str]:
+def header(about: Mapping[str, str | int]) -> dict[str, str]:
     """Metadata under one key: safetensors writes several in random order, and equal vectors should be equal files."""
-    return {"groundling": json.dumps(about, sort_keys=True)}
+    return {"groundling": json.dumps(dict(about), sort_keys=True)}
 
 
 def read_header(metadata: dict[str, str] | None) -> dict[str, Any]:
@@ -163,7 +164,7 @@ def load(path: Path) -> WordVectors:
         raise UserError(f"{path}: damaged word vectors ({error}); make the file again") from None
 
 
-def _assemble(about: dict[str, Any], tensors: dict[str, Any]) -> WordVectors:
+def _assemble(about: Mapping[str, Any], tensors: Mapping[str, Numbers]) -> WordVectors:
     letters = tensors["words"].tobytes()
     ends = [0, *tensors["ends"].tolist()]
     if sorted(ends) != ends or ends[-1] != len(letters):
