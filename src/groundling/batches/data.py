@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from groundling.batches.mapped_ids import MappedIds, cut_once, text_numbers
 from groundling.corpus import Corpus
+from groundling.corpus.parquet_texts import ParquetTexts
 from groundling.text import Tokeniser
 
 
@@ -17,7 +20,8 @@ class TrainingData:
     """One split of a corpus, ready for batches.
 
     Attributes:
-        ids: [captions, longest] int32 on the device, padded with 0: rows of a table of words or pieces.
+        ids: [captions, longest] int32 on the device, padded with 0: rows of a table of words or pieces. Those of a
+            corpus that lies in files stay in files on a CPU (see `mapped_ids`).
         spellings: [words, letters] int32 on the device where words are read letter by letter: `ids` are its rows. None
             where the text encoder has a table of its own.
         lengths: [captions] on the host (batches are put together there); `device_lengths` is its copy on the device.
@@ -94,19 +98,27 @@ class TrainingData:
         device: torch.device,
         classes: npt.NDArray[np.int64] | None = None,
     ) -> "TrainingData":
-        tokens = tokeniser.encode(corpus.texts, corpus.languages.tolist())
         codes, languages = np.unique(corpus.languages, return_inverse=True)
-        _, texts = np.unique(np.array(corpus.texts, dtype=object), return_inverse=True)
+        if isinstance(corpus.texts, ParquetTexts):
+            kept = cut_once(tokeniser, corpus.texts, codes.tolist(), languages)
+            mapped, lengths, spellings = MappedIds(kept, device), np.diff(kept.ends), kept.spellings
+            # A step that is recorded on a GPU reads no files: there all entries lie in its memory.
+            ids = cast(Tensor, mapped) if device.type == "cpu" else mapped.on(device)
+            texts = text_numbers(corpus.texts)
+        else:
+            tokens = tokeniser.encode(corpus.texts, corpus.languages.tolist())
+            ids, lengths, spellings = torch.from_numpy(tokens.ids).to(device), tokens.lengths, tokens.spellings
+            _, texts = np.unique(np.array(corpus.texts, dtype=object), return_inverse=True)
         return TrainingData(
-            ids=torch.from_numpy(tokens.ids).to(device),
-            device_lengths=torch.from_numpy(tokens.lengths).to(device),
+            ids=ids,
+            device_lengths=torch.from_numpy(lengths).to(device),
             device_owners=torch.from_numpy(corpus.owners).to(device),
             device_texts=torch.from_numpy(texts.astype(np.int64)).to(device),
             features=torch.from_numpy(np.ascontiguousarray(features, dtype=np.float32)).to(device),
-            lengths=tokens.lengths,
+            lengths=lengths,
             owners=corpus.owners,
             languages=languages.astype(np.int64),
             codes=codes.tolist(),
-            spellings=None if tokens.spellings is None else torch.from_numpy(tokens.spellings).to(device),
+            spellings=None if spellings is None else torch.from_numpy(spellings).to(device),
             classes=None if classes is None else torch.from_numpy(classes).to(device),
         )

@@ -1,5 +1,6 @@
 """Texts in Parquet shards, as a sequence: a row group is read when one of its texts is looked at."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from groundling.checksums import sha256
 from groundling.corpus.texts import Rows, Texts
 
 KEPT = 4  # row groups that stay in memory
@@ -21,7 +23,7 @@ class ParquetTexts(Texts):
     """
 
     def __init__(self, files: Sequence[Path], rows: Rows | None = None, groups: "_Groups | None" = None) -> None:
-        self.groups = groups or _Groups(files)
+        self.groups, self.whole = groups or _Groups(files), rows is None
         self.rows = np.arange(self.groups.ends[-1], dtype=np.int64) if rows is None else rows
 
     def __len__(self) -> int:
@@ -45,6 +47,15 @@ class ParquetTexts(Texts):
     def at(self, places: Rows) -> "ParquetTexts":
         """Those at these places, which rise; nothing is read yet."""
         return ParquetTexts((), self.rows[places], self.groups)
+
+    def fingerprint(self) -> str:
+        """Of what the texts are: of the content of the files, and of the rows."""
+        digest = hashlib.sha256()
+        for path in dict.fromkeys(path for path, _ in self.groups.places):
+            digest.update(sha256(path).encode())
+        if not self.whole:
+            digest.update(np.ascontiguousarray(self.rows).tobytes())
+        return digest.hexdigest()[:32]
 
     def _read(self, rows: Rows) -> Iterator[str]:
         done = 0
