@@ -21,7 +21,12 @@ TABLE = """# Settings of a table
 
 A table is a YAML file with rows that change a base recipe; `groundling reproduce FILE.yaml` trains every row with every
 seed. A table may also be `like:` another one, by name or file, and say only what differs: any key below, `corpora` (a
-mapping from the other table's corpora to others), `without` (rows to leave out) and `published` (row → its numbers)."""
+mapping from the other table's corpora to others), `without` (rows to leave out), `more_rows` and `more_claims` (what
+comes after those of the other table) and `published` (row → its numbers).
+
+`languages` are the columns, what is reported, and change nothing about what is trained. A row trains one model on what
+`trained_on` says, or the base's `corpus.languages`, or else on every language of its corpus; with `each`, one model for
+each group of languages."""
 
 
 def page() -> str:

@@ -32,6 +32,40 @@ def folder_of(table: small_tables.TableSettings) -> str:
     return entry.folder
 
 
+def test_columns_limit_what_is_reported_and_not_what_is_trained(
+    loaded: list[Any], trained: list[Path], tmp_path: Path
+) -> None:
+    """Nothing says what a row is trained on: it is every language of the corpus, which is read only later."""
+    german = one_training(languages=["de"], trained_on=None, one_language={"training.maximum_steps": 10})
+    (entry,) = table_entries(german)
+    assert entry.recipe.corpus.languages is None
+    assert entry.recipe.training.maximum_steps == 20  # it is no model of one language
+    assert entry.recipe.name == "bag-all-seed0"
+    results = run_table(german, tmp_path)
+    assert set(results[entry.key].result.languages) == {"en", "de"}
+    (row,) = summarise(german, results).rows
+    assert list(row.columns) == ["de"]
+    trained.clear()
+    both = one_training(trained_on=None)
+    assert run_table(both, tmp_path) == results  # two columns of the same training
+    assert not trained
+    (row,) = summarise(both, results).rows
+    assert set(row.columns) == {"en", "de", "mean"}
+
+
+def test_what_is_trained_can_be_said_by_the_table_the_base_or_the_row() -> None:
+    def languages(**changes: Any) -> list[str] | None:
+        return next(
+            table_entries(one_training(**{"languages": ["de"], "trained_on": None, **changes}))
+        ).recipe.corpus.languages
+
+    base = {**small_tables.BASE, "corpus": {"name": "world", "languages": ["en", "de"]}}
+    assert languages(base=base) == ["en", "de"]
+    assert languages(base=base, trained_on=["de"]) == ["de"]
+    assert languages(rows=[{"name": "one", "set": {"corpus.languages": ["de", "en"]}}]) == ["de", "en"]
+    assert languages(rows=[{"name": "one", "each": "language"}]) == ["de"]
+
+
 def test_each_entry_is_trained_once_and_never_again(loaded: list[Any], trained: list[Path], tmp_path: Path) -> None:
     first = run_table(make_table(), tmp_path)
     assert sorted(str(folder.relative_to(tmp_path)) for folder in trained) == sorted(first)

@@ -89,7 +89,7 @@ def make_table(base: dict[str, Any], sizes: tuple[int, ...] = (3,), **changes: A
         for name, start in STARTS.items()
         for size in sizes
     ]
-    values = {"title": "T", "languages": ["de"], "seeds": [0, 1], "base": base, "rows": rows}
+    values = {"title": "T", "languages": ["de"], "trained_on": ["de"], "seeds": [0, 1], "base": base, "rows": rows}
     return check(TableSettings, {**values, **changes}, "table.yaml")
 
 

@@ -9,7 +9,15 @@ from typing import Any
 
 from groundling.errors import UserError
 from groundling.experiments.question import Question
-from groundling.experiments.table_settings import Row, TableSettings, check_claims, check_means, check_published, groups
+from groundling.experiments.table_settings import (
+    Row,
+    TableSettings,
+    check_claims,
+    check_means,
+    check_published,
+    groups,
+    trained_on_all,
+)
 from groundling.settings import Recipe, check, current_key
 
 PRETRAINED = "pretrained"  # the system that is not trained
@@ -17,8 +25,8 @@ PRETRAINED = "pretrained"  # the system that is not trained
 
 @dataclass(frozen=True)
 class TableEntry:
-    """One training: a row, a group of languages, a seed; and the language it is validated on, if that is one of
-    several."""
+    """One training: a row, a group of languages that it has numbers for, a seed; and the language it is validated on,
+    if that is one of several."""
 
     row: str
     group: tuple[str, ...]
@@ -81,11 +89,12 @@ def table_entries(table: TableSettings, seeds: list[int] | None = None) -> Itera
         if row.empty:
             continue
         where, all_groups = f"{table.title}, {row.name}", groups(table, row)
-        for group, selected in _trainings(table, row, all_groups):
+        every = trained_on_all(table, row)
+        for group, selected in _trainings(table, row, all_groups, every):
             for seed in dict.fromkeys(seeds or table.seeds):
                 values = Recipe.renamed(copy.deepcopy(table.base))
-                alone = table.one_language if len(group) == 1 else None
-                own = {"corpus.languages": list(group), "training.seed": seed}
+                alone = table.one_language if len(group) == 1 and not every else None
+                own: dict[str, Any] = {"training.seed": seed} | ({} if every else {"corpus.languages": list(group)})
                 if selected is not None:
                     own["training.validation_language"] = selected
                 for changes in (own, alone or {}, row.set, table.change, own):  # own again: a row may set whole groups
@@ -95,7 +104,7 @@ def table_entries(table: TableSettings, seeds: list[int] | None = None) -> Itera
                             continue  # said to every row, and meant for those that start from another run
                         assign(values, key, value, where)
                 recipe = check(Recipe, values, where)
-                named = recipe.model_copy(update={"name": _name(recipe, group), "title": ""})
+                named = recipe.model_copy(update={"name": _name(recipe, ("all",) if every else group), "title": ""})
                 ask = row.ask and row.ask.with_source(table.translations)
                 entry = TableEntry(row.name, group, named, False, ask, tuple(table.metrics), selected)
                 yield entry
@@ -104,12 +113,12 @@ def table_entries(table: TableSettings, seeds: list[int] | None = None) -> Itera
 
 
 def _trainings(
-    table: TableSettings, row: Row, all_groups: list[tuple[str, ...]]
+    table: TableSettings, row: Row, all_groups: list[tuple[str, ...]], every: bool
 ) -> Iterator[tuple[tuple[str, ...], str | None]]:
     """The groups of languages of a row, each as often as a model is selected for one of its languages."""
     for group in all_groups:
         columns = [code for code in table.languages if code in group]
-        yield from ((group, code) for code in (columns if row.select and len(group) > 1 else [None]))
+        yield from ((group, code) for code in (columns if row.select and (every or len(group) > 1) else [None]))
 
 
 def _name(recipe: Recipe, group: tuple[str, ...]) -> str:

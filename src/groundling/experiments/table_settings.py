@@ -84,8 +84,8 @@ class TableSettings(Settings):
     trained_on: list[str] | None = Field(
         None,
         min_length=1,
-        description="languages of a row without `each`; when left out, those of the base's corpus or of the table that "
-        "this one is like, else the columns",
+        description="languages of a row without `each`, whatever the columns are; when left out, those that the base "
+        "names (`corpus.languages`), else every language of its corpus",
     )
     translations: str = Field("own", description="where rows that ask with translations have them from (--source)")
     parameters: bool | Literal["trainable"] = Field(
@@ -157,9 +157,17 @@ def check_published(table: TableSettings) -> None:
                 )
 
 
+def trained_on_all(table: TableSettings, row: Row) -> bool:
+    """Whether a model of the row reads every language of its corpus, for nothing says which ones."""
+    said = row.each or row.set.get("corpus.languages") or trained_languages(table.trained_on, table.base)
+    return not said
+
+
 def groups(table: TableSettings, row: Row) -> list[tuple[str, ...]]:
+    """The languages of each model of a row; of one that reads all languages of a corpus, those that are reported."""
     if row.each == "language":
         return [(code,) for code in table.languages]
     if row.each is not None:
         return [tuple(group) for group in row.each]
-    return [tuple(row.set.get("corpus.languages", trained_languages(table.languages, table.trained_on, table.base)))]
+    said = row.set.get("corpus.languages") or trained_languages(table.trained_on, table.base)
+    return [tuple(said or table.languages)]

@@ -93,11 +93,12 @@ def read_table(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
     without, published = values.pop("without", []), values.pop("published", None)
     other = _renamed(read_table(like, above), corpora)
     changed: dict[str, Any] = merged(other, values)
-    own = values.get("trained_on") or trained_languages([], None, values.get("base"))
-    if "languages" in values and not own and isinstance(other.get("languages"), list):
-        trained = trained_languages(other["languages"], other.get("trained_on"), other.get("base"))
-        if set(values["languages"]) <= set(trained):  # else it is about languages that the other does not train on
-            changed["trained_on"] = trained
+    if trained_languages(values.get("trained_on"), values.get("base")):
+        changed["trained_on"] = values.get("trained_on")  # what this table says of it comes before what the other does
+    elif "languages" in values:
+        trained = trained_languages(other.get("trained_on"), other.get("base"))
+        if trained and not set(values["languages"]) <= set(trained):  # the other one trains nothing for these columns
+            changed["trained_on"] = values["languages"]
     if "means" in values:  # whole: the other table's means may be over languages that this one has not
         changed["means"] = values["means"]
     if without:
@@ -112,10 +113,10 @@ def read_table(name: str, above: tuple[str, ...] = ()) -> dict[str, Any]:
     return changed
 
 
-def trained_languages(columns: list[str], trained_on: list[str] | None, base: Any) -> list[str]:
-    """What a model for all languages of a table is trained on: fewer columns report less, and train the same."""
+def trained_languages(trained_on: list[str] | None, base: Any) -> list[str] | None:
+    """What a row without groups of languages is trained on, whatever the columns report; None: all of its corpus."""
     corpus = base.get("corpus") if isinstance(base, dict) else None
-    return trained_on or (isinstance(corpus, dict) and corpus.get("languages")) or columns
+    return trained_on or (corpus.get("languages") if isinstance(corpus, dict) else None) or None
 
 
 def _with_numbers(rows: Any, published: Any, name: str) -> list[Any]:
