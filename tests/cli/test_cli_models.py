@@ -29,6 +29,7 @@ def test_models_that_are_here_come_first(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "cache"))
     place = tmp_path / "cache" / "models" / "photos.onnx"
+    assert call("models").out.startswith("No model of photographs is here yet. One that needs no hub: unpack the photo")
     place.mkdir(parents=True)
     facts = {"kind": "groundling-onnx", "languages": ["en", "de"], "dimensions": 8, "picture_dimensions": 8}
     write_json(place / "manifest.json", {**facts, "similarity": "cosine", "backbone": {}})

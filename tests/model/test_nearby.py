@@ -1,11 +1,13 @@
 """Models that are there, for who does not name one."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from groundling import recipes
 from groundling.errors import UserError
 from groundling.files import write_json
 from groundling.model import nearby
@@ -68,5 +70,12 @@ def test_what_was_fetched_from_the_hub_counts_once_all_of_it_is_there(empty_plac
 
 
 def test_where_nothing_is_the_sentence_names_what_there_could_be() -> None:
-    with pytest.raises(UserError, match=r"which model\? None is in runs/ .* clip-multilingual reads fifty .* demo"):
+    with pytest.raises(UserError) as caught:
         best_model()
+    said = str(caught.value)
+    assert said.startswith("which model? None is in runs/ ")
+    assert "--model clip-multilingual" in said
+    assert "unpack the photo model of a release in" in said
+    (named,) = re.findall(r"`groundling train (\S+) --data DIR`", said)
+    assert named in recipes.builtin()  # it can be trained
+    assert "`groundling demo`" in said

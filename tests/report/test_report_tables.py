@@ -6,6 +6,7 @@ from typing import Any
 from rich.console import Console
 
 from groundling.evaluation.results import RetrievalScores
+from groundling.report.formatted_table import Column, Table
 from groundling.report.languages import direction, language_name
 from groundling.report.retrieval_tables import recall_table
 from made_results import retrieval, scores
@@ -62,6 +63,17 @@ def test_the_recall_table_fits_an_ordinary_terminal() -> None:
     shown = console.file.getvalue()  # type: ignore[attr-defined]
     assert "…" not in shown
     assert "Portuguese (pt-BR)" in shown
+
+
+def test_names_are_never_cut_however_narrow_the_terminal() -> None:
+    columns = [Column(name, text=True) for name in ("name", "licence", "languages")]
+    rows = [["clip-multilingual", "Apache-2.0 " * 3, "ar, en, es, fr " * 4], ["b", "", "x" * 90]]
+    console = Console(file=io.StringIO(), width=48)
+    console.print(Table("", columns, rows).terminal())
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "clip-multilingual" in shown
+    assert "…" not in shown
+    assert shown.count("x") == 90
 
 
 def test_names_and_directions_of_languages() -> None:

@@ -13,11 +13,13 @@ def models(as_json: AsJson = False) -> None:
     from dataclasses import asdict
 
     from groundling.model.catalogue import CATALOGUE
-    from groundling.model.nearby import nearby_models
+    from groundling.model.nearby import nearby_models, photo_model
 
     if as_json:
         return print_json([{**asdict(known), "source": known.source} for known in CATALOGUE])
     here = nearby_models()
+    if not any(one.photographs for one in here):
+        print(f"No model of photographs is here yet. One that needs no hub: {photo_model()}.\n")
     if here:
         print("Here, the best for photographs first (`groundling index` takes it where none is named):")
         for one in here:

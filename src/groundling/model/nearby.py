@@ -14,6 +14,7 @@ from groundling.errors import UserError
 from groundling.files import cache_folder, read_json
 from groundling.model.catalogue import CATALOGUE
 
+PHOTOS = "photos/seven-languages"  # the recipe of the model of photographs that a release carries
 DRAWN = ("emoji", "scenes")  # corpora of drawings: who is trained on them finds few photographs
 
 
@@ -60,9 +61,17 @@ def best_model() -> NearbyModel:
     if found:
         return found[0]
     raise UserError(
-        "which model? None is in runs/ or in a folder *.onnx here. Give --model RUN, or the folder or hub name of a "
-        "pretrained one (`groundling models`): clip-multilingual reads fifty languages and is fetched from the hub; "
-        "`groundling demo` trains a small one without it"
+        "which model? None is in runs/ or in a folder *.onnx here. With a way to the hub: --model clip-multilingual, "
+        f"which reads fifty languages (`groundling models` lists more). Without: {photo_model()}; or "
+        "`groundling demo`, which trains a small one on drawings and needs nothing"
+    )
+
+
+def photo_model() -> str:
+    """How to come by our own model of photographs, which needs no hub."""
+    return (
+        f"unpack the photo model of a release in {cache_folder() / 'models'}, or train it with "
+        f"`groundling train {PHOTOS} --data DIR`"
     )
 
 

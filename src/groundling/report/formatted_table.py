@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import rich.console
     from markupsafe import Markup
 
+NAME = 24  # characters up to which the first column is not broken into lines
+
 
 @dataclass(frozen=True)
 class Column:
@@ -85,10 +87,15 @@ class Table:
         table = RichTable(box=box.SIMPLE_HEAD, show_edge=False, padding=0)
         grouped = any(column.group for column in self.columns)
         before = ""
-        for column in self.columns:
+        for number, column in enumerate(self.columns):
             above = column.group if column.group != before else ""
             heading = f"{above}\n{column.name}" if grouped else column.name
-            table.add_column(Text(clean(heading)), justify="left" if column.text else "right", no_wrap=not column.text)
+            # Names are read and typed again: they stand in one line while they are short, and are never cut.
+            named = number == 0 and all(len(row[0]) <= NAME for row in self.rows if isinstance(row[0], str))
+            whole = named or not column.text
+            table.add_column(
+                Text(clean(heading)), justify="left" if column.text else "right", no_wrap=whole, overflow="fold"
+            )
             before = column.group
         for row, bold in zip(self.rows, self._bold(), strict=True):
             pairs = zip(self._texts(row), bold, strict=True)
