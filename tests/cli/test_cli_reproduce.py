@@ -79,7 +79,7 @@ def test_reproduce_prints_a_table_and_does_nothing_twice(base: dict[str, Any], t
     assert summary == {key: value for key, value in written.items() if key != "made"}
     assert summary["seeds"] == [3, 4]
     for folder in trained:
-        assert re.fullmatch(r"runs/tables/cells/bag-en\+de-seed[34]-\w{10}", str(folder))
+        assert re.fullmatch(r"runs/tables/cells/bag-all-seed[34]-\w{10}", str(folder))
         assert json.loads((folder / "recipe.json").read_text())["training"]["maximum_steps"] == 5
 
 
