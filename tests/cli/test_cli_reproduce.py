@@ -84,7 +84,8 @@ def test_reproduce_prints_a_table_and_does_nothing_twice(base: dict[str, Any], t
 
 
 def test_two_tables_at_once_share_their_trainings(base: dict[str, Any], trained: list[Path]) -> None:
-    write_table("one.yaml", base, title="One by one", rows=[{"name": "alone", "each": "language"}, {"name": "both"}])
+    rows = [{"name": "alone", "each": "language"}, {"name": "both"}]
+    write_table("one.yaml", base, title="One by one", trained_on=["en", "de"], rows=rows)
     write_table("two.yaml", base, title="Two in one", languages=["de"], rows=[{"name": "both", "each": [["en", "de"]]}])
     said = reproduce("one.yaml", "two.yaml", "--out", "here")
     assert said.code == 0, said.err

@@ -15,7 +15,7 @@ from groundling import recipes
 from groundling.corpus import catalogue
 from groundling.corpus.corpus import Corpus
 from groundling.devices import pick_device
-from groundling.settings import Recipe, check, merged, override
+from groundling.settings import Recipe, TrainingSettings, check, merged, override
 from groundling.text.segmentation import words
 from groundling.training import estimate
 
@@ -50,6 +50,7 @@ def for_corpus(name: str, data: Path | None, device: str, changes: Mapping[str, 
     corpus, where = catalogue.load(name, data), pick_device(device)
     choice = choose(corpus, where.type == "cuda")
     recipe = check(Recipe, merged(choice.values, {"corpus": {"name": name}, **changes}), "settings")
+    choice.reasons.append(_spoken_length(recipe.training, len(np.unique(corpus.split("train").owners))))
     pictures = 0 if corpus.root is None else len(corpus.pictures)
     took = estimate.seconds(recipe, pictures, mean_length(corpus.split("train")), where, os.cpu_count() or 1)
     choice.reasons.append(f"training takes {estimate.spoken(took)} on this machine")
@@ -123,9 +124,13 @@ def _training(choice: Choice, pictures: int, tuned: bool, on_gpu: bool) -> None:
     }
     if not on_gpu:
         choice.values["system"] |= {"hidden": 256}
-    choice.reasons.append(
-        f"{steps:,} steps of {batch} pictures each, {steps * batch / max(pictures, 1):.0f} passes through the pictures"
-    )
+
+
+def _spoken_length(training: TrainingSettings, pictures: int) -> str:
+    steps, batch = training.maximum_steps, training.batch_size
+    passes = steps * batch / max(pictures, 1)
+    often = f"{passes:.0f} passes" if passes >= 2 else f"{passes:.1f} passes"
+    return f"{steps:,} steps of {batch} pictures each, {often} through the pictures"
 
 
 def mean_length(corpus: Corpus) -> float:
