@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 FEW = 20  # names that still make a sentence
 ALIKE = 0.7  # of two names, from which one may be meant by the other; below that it is a guess that helps nobody
@@ -18,3 +19,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if near:
         return f' (did you mean "{near[0]}"?)'
     return f" (there is: {', '.join(known)})" if 0 < len(known) <= FEW else ""
+
+
+def path_meant(path: Path) -> str:
+    """` (did you mean "x"?)` for a path that is not there, where something beside it has nearly that name."""
+    try:
+        beside = [other.name for other in path.expanduser().parent.iterdir()]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, beside, n=1, cutoff=ALIKE)
+    return f' (did you mean "{path.with_name(near[0])}"?)' if near else ""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from groundling.checksums import sha256
-from groundling.errors import UserError
+from groundling.errors import UserError, path_meant
 from groundling.files import new_folder, read_json, write_json
 
 WEIGHTS = ("config.json", "*.safetensors", "*.safetensors.index.json")
@@ -94,10 +94,21 @@ def download(name: str, files: Sequence[str], what: str, article: str = "a") -> 
     try:
         return Path(snapshot_download(name, allow_patterns=list(files)))
     except Exception as error:  # the hub's own errors, and those of every network library below it
+        near = path_meant(Path(name))
         raise UserError(
-            f'{what} "{name}" is not a folder and cannot be had from the hub ({first_line(error)}); '
+            f'{what} "{name}" is not a folder{near} and cannot be had from the hub ({_why_not(error)}); '
             "give the folder of a copy"
         ) from None
+
+
+def _why_not(error: Exception) -> str:
+    """In words, for the two that everybody meets: no way to the hub, and no such name there."""
+    kinds = {kind.__name__ for kind in type(error).__mro__}
+    if kinds & {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectError", "ConnectTimeout", "ConnectionError"}:
+        return "which cannot be reached from here"
+    if "RepositoryNotFoundError" in kinds:
+        return "which has no such model, or shows it to its owners only"
+    return first_line(error)
 
 
 def fingerprint(folder: Path, files: Sequence[str]) -> str:

@@ -35,8 +35,8 @@ def things(own_ground: Path) -> Path:
 
 
 MISTAKES = {
-    "trian": "No such command 'trian'",
-    "corpus biuld x": "No such command 'biuld'",
+    "trian": 'no such command "trian" (did you mean "train"',
+    "corpus biuld x": 'no such command "biuld" (did you mean "build"?); see',
     "train --stes 3": "No such option: --stes",
     "evaluate --vectors P.npy": "--vectors",
     "demo --seed many": "--seed",

@@ -90,7 +90,8 @@ def test_the_answer_to_look_at(shop: Path, monkeypatch: pytest.MonkeyPatch) -> N
     said = call("search", shop / "index", "a red circle", "-k", 2)
     assert said.code == 0
     assert said.out.count(".png") == 2
-    assert call("search", shop / "index", "a red circle", "--folder", "nothing/here").err == "nothing found there\n"
+    nowhere = call("search", shop / "index", "a red circle", "--folder", "nothing/here")
+    assert nowhere.code == 0 and nowhere.err.startswith('no picture of the index is in a folder "nothing/here"')
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", lambda address: opened.append(address) or True)
     assert call("search", shop / "index", "<b>ein roter Kreis</b>", "-k", 3, "--open").code == 0
@@ -195,11 +196,14 @@ def test_mistakes_are_one_sentence_and_change_nothing(shop: Path, tmp_path: Path
         ("search", "index"): "say what to look for",
         ("search", "index", "red", "--like", "x.png"): "say what to look for",
         ("search", "gone", "red"): "gone: no such index",
+        ("search", "inedx", "red"): 'inedx: no such index (did you mean "index"?)',
         ("search", "index", " "): "the query is empty",
         ("search", "index", "red", "--language", "english"): "is not a code",
         ("search", "index", "red", "--minus", "red"): "nothing is left to look for",
         ("search", "index", "red", "--files", "--json"): "choose one",
         ("search", "index", "red", "--since", "soon"): "is not a year, month or day",
+        ("search", "index", "red", "--since", "2019-13"): '"2019-13" is not a year, month or day',
+        ("search", "index", "red", "--until", "2019-02-30"): '"2019-02-30" is not a year, month or day',
         ("search", "index", "--like", "photos/broken.png"): "photos/broken.png: not a picture of a known format",
         ("search", "index", "--like", "gone.png"): "gone.png: No such file",
         ("search", "index", "red", "--model", "shapes"): "no model is there",
@@ -207,6 +211,15 @@ def test_mistakes_are_one_sentence_and_change_nothing(shop: Path, tmp_path: Path
         ("index", "photos", "--model", "run", "--out", "index"): "an index is there",
         ("index", "photos", "--model", "gone", "--out", "x"): "gone: neither the folder of a run",
         ("index", "gone", "--model", "run", "--out", "x"): "gone: no such folder of pictures",
+        ("index", "photo", "--model", "run", "--out", "x"): 'no such folder of pictures (did you mean "photos"?)',
+        (
+            "index",
+            "photos/broken.png",
+            "--model",
+            "run",
+            "--out",
+            "x",
+        ): "is a file; name the folder that it is in: photos",
         ("index", "--captions", "shapes", "--out", "x"): "which model",
         ("index", "--model", "run", "--out", "x"): "which folder",
         ("index", "photos", "--model", "run", "--out", "x", "--language", "de"): "--language goes with --captions",

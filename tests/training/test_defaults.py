@@ -8,6 +8,7 @@ import torch
 
 from groundling.corpus import Corpus, save
 from groundling.settings import Recipe, TrainingSettings, check
+from groundling.training import estimate
 from groundling.training.defaults import choose, resolve
 from groundling.training.estimate import seconds, spoken
 
@@ -51,7 +52,9 @@ def test_what_is_said_goes_before_what_is_chosen(tmp_path: Path) -> None:
         assert recipe.system == {"name": "vse"} and recipe.training == TrainingSettings() and not reasons
 
 
-def test_longer_trainings_take_longer() -> None:
+def test_longer_trainings_take_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimate, "multiplications_a_second", lambda device: 1e11)  # however busy this machine is
+
     def told(pictures: int = 100, **settings: dict[str, object]) -> float:
         values = {"corpus": {"name": "x"}, "system": {"name": "polyglot"}, **settings}
         return seconds(check(Recipe, values, "test"), pictures, 10, torch.device("cpu"), 2)

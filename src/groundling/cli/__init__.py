@@ -1,6 +1,7 @@
 """The command line: `groundling COMMAND`. Each command is a file; what it needs is imported when it runs."""
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -63,6 +64,10 @@ def _usage(error: Exception) -> NoReturn:
     if type(error).__name__ == "NoArgsIsHelpError":  # a group without a command: its help is the answer
         print(context.get_help() if context else sentence, file=sys.stderr)
         sys.exit(2)
+    typed = re.fullmatch(r"No such command '(.*?)'\.?(?: Did you mean (.*?)\?)?", sentence)
+    if typed:
+        near = f" (did you mean {typed[2].replace(chr(39), chr(34))}?)" if typed[2] else ""
+        sentence = f'no such command "{typed[1]}"{near}'
     _fail(sentence.rstrip(".") + (f"; see `{context.command_path} --help`" if context else ""))
 
 

@@ -117,11 +117,21 @@ def search(
     if as_json:
         return print_json([{**_facts(opened, one, group), **_read_as(readings)} for one in found])
     if not found:
-        typer.echo("nothing found there", err=True)
-        return
+        return warn(_nothing(opened, folder))
     if files:
         return _print_files(opened, found, "\0" if null else "\n")
     _show(opened, found, preview)
+
+
+def _nothing(index: "Index", folder: str | None) -> str:
+    """Why nothing was found, where it is a folder that the index does not have."""
+    from groundling.errors import did_you_mean
+
+    wanted = (folder or "").strip("/").removeprefix("./")
+    folders = {parent.as_posix() for name in index.entries.table["name"].to_pylist() for parent in Path(name).parents}
+    if wanted and wanted not in folders:
+        return f'no picture of the index is in a folder "{wanted}"{did_you_mean(wanted, folders - {"."})}'
+    return "nothing found there"
 
 
 def _facts(index: "Index", one: "Found", group: bool) -> dict[str, Any]:

@@ -2,10 +2,22 @@
 
 import re
 from dataclasses import dataclass
+from datetime import date
 
 from groundling.errors import UserError
 
 _DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
+
+
+def _is_date(text: str) -> bool:
+    """Whether it is a year, month or day that exists."""
+    if not _DATE.fullmatch(text):
+        return False
+    try:
+        date.fromisoformat(f"{text}-01-01"[:10])
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True)
@@ -23,10 +35,10 @@ class Choice:
     @staticmethod
     def of(folder: str | None = None, since: str | None = None, until: str | None = None) -> "Choice | None":
         """None where nothing is left out."""
-        for name, date in (("since", since), ("until", until)):
-            if date and not _DATE.fullmatch(date):
+        for name, said in (("since", since), ("until", until)):
+            if said and not _is_date(said):
                 raise UserError(
-                    f'--{name}: "{date[:40]}" is not a year, month or day such as 2019, 2019-07 or 2019-07-31'
+                    f'--{name}: "{said[:40]}" is not a year, month or day such as 2019, 2019-07 or 2019-07-31'
                 )
         clean = (folder or "").strip("/").removeprefix("./")
         return (

@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import Field
 
 from groundling.checksums import is_unchanged
-from groundling.errors import UserError
+from groundling.errors import UserError, path_meant
 from groundling.files import check_checksum, read_json, with_checksum, write_json
 from groundling.model import Model
 from groundling.settings import Settings, check
@@ -71,7 +71,9 @@ class Manifest(Settings):
 def read(folder: Path) -> Manifest:
     """The manifest of an index; a folder that is none, or an unfinished one, is named."""
     if not folder.is_dir():
-        raise UserError(f"{folder}: no such index; build one with `groundling index FOLDER --model RUN --out {folder}`")
+        raise UserError(
+            f"{folder}: no such index{path_meant(folder)}; build one with `groundling index FOLDER --out {folder}`"
+        )
     path = folder / FILE
     if not path.exists():
         unfinished = (folder / "journal.bin").exists()

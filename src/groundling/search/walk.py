@@ -15,7 +15,7 @@ from datetime import datetime
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
 
-from groundling.errors import UserError
+from groundling.errors import UserError, path_meant
 
 HEIC = frozenset({".heic", ".heif"})
 RAW = frozenset(
@@ -65,7 +65,9 @@ class Walk:
 def walk(root: Path) -> Walk:
     """All files below `root` that are named like pictures; names that begin with a dot are left alone."""
     if not root.is_dir():
-        raise UserError(f"{root}: no such folder of pictures")
+        if root.is_file():
+            raise UserError(f"{root}: is a file; name the folder that it is in: {root.parent}")
+        raise UserError(f"{root}: no such folder of pictures{path_meant(root)}")
     found = Walk()
     folders = [PurePosixPath()]
     while folders:
