@@ -108,17 +108,15 @@ def phase(name: str, folder: Path) -> dict[str, Any]:
             from groundling.corpus.inspect import describe
 
             facts = describe(corpus)
-            found |= {"captions": facts["captions"], "pictures": facts["pictures"], "splits": facts["splits"]}
+            found |= {"captions": facts.captions, "pictures": facts.pictures}
         else:
             from dataclasses import replace
 
             from groundling.corpus.leaks import leaks
 
             told = leaks(replace(corpus, root=None), keys=CaptionKeys.of(corpus))
-            tables = {"leaked": told["captions"], "nearly": told["captions_nearly"]["languages"]}
-            found |= {
-                key: sum(part["count"] for table in tables[key].values() for part in table.values()) for key in tables
-            }
+            for key, tables in (("leaked", told.captions), ("nearly", told.near)):
+                found[key] = sum(part.count for table in tables.values() for part in table.values())
     found["seconds"] = time.perf_counter() - started
     used = resource.getrusage(resource.RUSAGE_SELF)
     peak.look()

@@ -13,6 +13,7 @@ from groundling.corpus.unpictured import Unpictured, read_pairs, unpictured
 from groundling.errors import UserError, did_you_mean
 from groundling.settings import CorpusSettings, FeatureSettings
 from groundling.vision.from_settings import comes_with_features, corpus_features
+from groundling.vision.large_arrays import rows_of
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Dataset:
 
     def _keep(self, corpus: Corpus, rows: npt.NDArray[np.bool_]) -> "Dataset":
         views = None if self.views is None else self.views[rows]
-        return replace(self, corpus=corpus, features=self.features[rows], views=views)
+        return replace(self, corpus=corpus, features=rows_of(self.features, rows), views=views)
 
     def only(self, languages: list[str]) -> "Dataset":
         """Captions in these languages; an unknown one is an error."""
@@ -112,7 +113,8 @@ class Dataset:
         vectors, usable = corpus_features(loaded, features)
         skipped = tuple(loaded.pictures[~usable].tolist())
         unknown = comes_with_features(loaded, features) and features == FeatureSettings()
-        views, vectors = (vectors[usable], vectors[usable]) if vectors.ndim == 3 else (None, vectors[usable])
+        kept = rows_of(vectors, usable)
+        views, vectors = (kept, kept) if kept.ndim == 3 else (None, kept)
         dataset = Dataset(
             loaded.keep_pictures(usable),
             vectors if views is None else views.mean(axis=1),

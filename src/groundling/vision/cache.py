@@ -20,6 +20,7 @@ from groundling.progress import bar
 from groundling.vision import shards
 from groundling.vision.backbones import Backbone
 from groundling.vision.decoding import cancelled_on_error, decoded, refuse, rows_by_content, writable
+from groundling.vision.large_arrays import room
 from groundling.vision.preprocessing import Pixels, Preprocessing
 
 SHARD = 256  # pictures
@@ -100,7 +101,7 @@ def cached(
 
     `decode` is called in processes of their own (see `decoding.workers`); `at_once` pictures are encoded together.
     """
-    vectors = np.zeros((len(paths), dim), dtype=np.float32)
+    vectors = room((len(paths), dim))
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool, cancelled_on_error(pool):
         rows, failed = rows_by_content(paths, pool)
         if strict:

@@ -12,6 +12,7 @@ from groundling.corpus.corpus import Corpus, Mask
 from groundling.corpus.formats.text_lines import whole_text
 from groundling.errors import UserError
 from groundling.files import DAMAGED_ARRAY
+from groundling.vision.large_arrays import finite_rows, rows_of
 
 if TYPE_CHECKING:  # torch is loaded only where pictures are looked at
     from groundling.vision.backbones import Backbone
@@ -64,8 +65,8 @@ def features_from_array(corpus: Corpus, array: Path, names: Path) -> Vectors:
         raise UserError(f'{names}: no features for picture "{missing[0]}"{more} of corpus {corpus.name}{like}')
     rows = np.array([row_of[name] for name in corpus.pictures.tolist()], dtype=np.int64)
     with np.errstate(over="ignore"):  # what is too large for float32 is named below
-        vectors = np.asarray(rows_there[rows], dtype=np.float32)
-    broken = ~np.isfinite(vectors).all(axis=1)
+        vectors = rows_of(rows_there, rows, np.float32)
+    broken = ~finite_rows(vectors)
     if broken.any():
         name = corpus.pictures[int(np.argmax(broken))]
         raise UserError(f'{array}: {broken.sum()} rows are not finite numbers, the first is of picture "{name}"')
@@ -78,7 +79,7 @@ def load_precomputed(array: Path, names: Path) -> tuple[Array, list[str]]:
     Names are a .txt file with one per line, a .tsv file with a header whose first column is the name, or a .json list.
     """
     try:
-        features = np.load(array, mmap_mode="r", allow_pickle=False)
+        features = np.load(array, mmap_mode="c", allow_pickle=False)  # whoever changes it changes a copy
     except FileNotFoundError:
         raise UserError(f"{array}: no such file") from None
     except (OSError, *DAMAGED_ARRAY):
