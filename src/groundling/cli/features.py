@@ -6,11 +6,17 @@ from typing import Annotated
 
 import typer
 
-from groundling.cli.output import AsJson, Data, print_json, warn_of_skipped
+from groundling.cli.output import AsJson, Data, Ray, print_json, warn_of_skipped
 
 
 def features(
-    corpus: Annotated[str, typer.Argument(help="A corpus by name, a corpus folder, or a captions table.")],
+    corpus: Annotated[
+        str,
+        typer.Argument(
+            help="A corpus by name, a corpus folder, or a captions table. With --ray also tar shards "
+            "(shards/{000..999}.tar) or an address (s3://bucket/photos)."
+        ),
+    ],
     backbone: Annotated[
         str, typer.Option(help="The frozen picture network, by name; hf:NAME or hf:FOLDER.")
     ] = "efficientnet-lite0",
@@ -37,31 +43,40 @@ def features(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Also write FOLDER/features.npy and names.txt.")
     ] = None,
+    ray: Ray = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute and cache the picture features of a corpus; what is cached already is not computed again."""
     from groundling.corpus import catalogue
+    from groundling.distributed.sources import is_source
     from groundling.errors import UserError
     from groundling.settings import FeatureSettings, check
-    from groundling.vision.from_settings import comes_with_features, corpus_features, save_array
+    from groundling.vision.from_settings import comes_with_features, corpus_features, save_array, source_features
 
     chosen = {"backbone": backbone, "size": size, "mirror": mirror, "crop": not whole, "crops": crops}
     chosen |= {"grid": grid, "stage": stage, "projected": projected, "views": views}
     settings = check(FeatureSettings, chosen, "features")
     if out is not None and views > 1:
         raise UserError("--out writes one vector per picture; leave out --views, or --out")
-    loaded = catalogue.load(corpus, data=data, split=split)
     started = time.monotonic()
-    vectors, usable = corpus_features(loaded, settings, strict=strict)
-    skipped = [str(name) for name in loaded.pictures[~usable]]
+    if is_source(corpus):
+        if ray is None:
+            raise UserError(f"{corpus}: shards and addresses are read by workers of Ray; add --ray local")
+        found = source_features(corpus, settings, ray, strict)
+        names, vectors, skipped, known_as, made_by = found.names, found.vectors, sorted(found.failed), corpus, backbone
+    else:
+        loaded = catalogue.load(corpus, data=data, split=split)
+        every, usable = corpus_features(loaded, settings, strict=strict, ray=ray)
+        names, vectors = [str(name) for name in loaded.pictures[usable]], every[usable]
+        skipped, known_as = [str(name) for name in loaded.pictures[~usable]], loaded.name
+        made_by = "came with the corpus" if comes_with_features(loaded, settings) else backbone
     if out is not None:
-        save_array(out, vectors[usable], [str(name) for name in loaded.pictures[usable]])
-    made_by = "came with the corpus" if comes_with_features(loaded, settings) else backbone
+        save_array(out, vectors, names)
     facts = {
-        "corpus": loaded.name,
+        "corpus": known_as,
         "backbone": made_by,
-        "pictures": int(usable.sum()),
+        "pictures": len(names),
         "dimensions": int(vectors.shape[-1]),
         "skipped": skipped,
         "seconds": round(time.monotonic() - started, 1),

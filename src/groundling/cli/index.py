@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from groundling.cli.output import AsJson, Data, Device, Prompt, TextModel, print_json, warn
+from groundling.cli.output import AsJson, Data, Device, Prompt, Ray, TextModel, print_json, warn
 
 if TYPE_CHECKING:
     from groundling.search.build import Built
@@ -15,7 +15,11 @@ LISTED = 20  # reasons to skip files on the terminal; --json has all
 
 def index(
     folder: Annotated[
-        Path | None, typer.Argument(help="A folder of pictures; with --update that of the index when left out.")
+        str | None,
+        typer.Argument(
+            help="A folder of pictures; with --update that of the index when left out. With --ray also tar shards "
+            "(shards/{000..999}.tar) or an address (s3://bucket/photos)."
+        ),
     ] = None,
     model: Annotated[
         str | None,
@@ -44,6 +48,7 @@ def index(
     store: Annotated[
         str, typer.Option(help="faiss (a file), or milvus:URI (a server, or a file ending in .db).")
     ] = "faiss",
+    ray: Ray = None,
     data: Data = None,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -54,8 +59,9 @@ def index(
     """
     from dataclasses import asdict
 
+    from groundling.distributed.sources import is_source
     from groundling.errors import UserError
-    from groundling.search import index_captions, index_pictures
+    from groundling.search import index_captions, index_pictures, index_source
 
     options: dict[str, Any] = {"prompt": prompt, "store": store, "kind": kind, "update": update, "device": device}
     if captions is None:
@@ -63,10 +69,18 @@ def index(
             raise UserError("--language goes with --captions")
         if model is None and text_model is None and folder is not None and not (out / "manifest.json").exists():
             model = _best_there_is()
-        built = index_pictures(folder, out, model, text_model, **options)
+        if folder is not None and is_source(folder):
+            if ray is None:
+                raise UserError(f"{folder}: shards and addresses are read by workers of Ray; add --ray local")
+            built = index_source(folder, out, ray, model, text_model, **options)
+        else:
+            root = None if folder is None else Path(folder)
+            built = index_pictures(root, out, model, text_model, ray=ray, **options)
     else:
         from groundling.search.captions import read_captions
 
+        if ray is not None:
+            raise UserError("--ray encodes pictures; leave it out with --captions")
         if folder is not None:
             raise UserError(f"give either a folder of pictures ({folder}) or --captions, and each an index of its own")
         rows = read_captions(captions, language, data)

@@ -31,6 +31,12 @@ Prompt = Annotated[
     str | None,
     typer.Option(help='What a pretrained model is given in the place of each caption: "a photo of {}".'),
 ]
+Ray = Annotated[
+    str | None,
+    typer.Option(
+        help="Encode with the workers of the Ray at this address (auto, HOST:6379), or of one on this machine: local."
+    ),
+]
 Device = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:0.")]
 
 

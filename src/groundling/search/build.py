@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import groundling
 from groundling.checksums import sha256
 from groundling.errors import UserError
@@ -116,7 +118,7 @@ class Build:
         if not rows:
             first = next(iter(self.skipped.items()), None)
             why = f" ({first[0]}: {first[1]})" if first else ""
-            raise UserError(f"{root or 'the captions'}: nothing that can be put into an index{why}")
+            raise UserError(f"{root or f'the {self.kind}'}: nothing that can be put into an index{why}")
         facts, old = [row.facts for row in rows], self.previous.manifest
         search = old.search if old is not None and self._same(facts, store, kind) else None
         if search is None:
@@ -205,6 +207,10 @@ def _refuse_another(folder: Path, old: Manifest, kind: str, model: Model) -> Non
             f"{folder}: was built with another model than this ({old.model.name}, or that was trained anew since); "
             "build a new index with another --out"
         )
+
+
+def usable(vector: Vectors) -> bool:
+    return bool(np.isfinite(vector).all() and vector.any())
 
 
 def _key(facts: dict[str, Any]) -> tuple[str, str]:

@@ -270,7 +270,8 @@ class Index:
     def read(self, path: str) -> bytes:
         """The bytes of a picture that was found; never of anything outside its folder."""
         if self.root is None:
-            raise UserError(f"{self.folder}: an index of captions has no pictures")
+            kept = "captions has no pictures" if self.manifest.kind == "captions" else "shards has no picture files"
+            raise UserError(f"{self.folder}: an index of {kept}")
         try:
             return walk.read(self.root, path)[0]
         except walk.Unreadable as error:

@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from groundling.decoding.opening import COLLECTION
 from groundling.decoding.structure import PictureError
 from groundling.decoding.workers import shared
 from groundling.errors import UserError, did_you_mean
 from groundling.model import Model, Vectors, load
 from groundling.search import manifest as manifests
-from groundling.search.build import CAPTIONS_AT_ONCE, Build, Built, building
+from groundling.search.build import CAPTIONS_AT_ONCE, Build, Built, building, usable
 from groundling.search.entries import facts_of
 from groundling.search.manifest import ModelFacts, StoreFacts
 from groundling.search.previous import Row
@@ -38,6 +36,7 @@ def index_pictures(
     update: bool = False,
     device: str = "auto",
     known: Mapping[str, Vectors] | None = None,
+    ray: str | None = None,
 ) -> Built:
     """The pictures in a folder, searchable. With `update`, folder and model are those of the index where left out.
 
@@ -50,6 +49,7 @@ def index_pictures(
         update: add, change and remove what has changed in the folder since.
         device: auto, cpu, cuda or cuda:0.
         known: SHA-256 of a picture's bytes → its vector, for those that the model has looked at before.
+        ray: pictures are encoded by the workers of the Ray at this address, or of one of this machine for "local".
     """
     old = _existing(out, update, kind)
     if old is not None and old.kind == "pictures" and old.root is not None:
@@ -58,6 +58,8 @@ def index_pictures(
             raise UserError(f"{out}: is the index of {stored}, not of {root}; choose another --out")
         root = stored
     if root is None:
+        if old is not None and old.kind == "pictures":
+            raise UserError(f"{out}: is the index of shards or of an address; name them once more, with --ray")
         raise UserError("which folder? Write `groundling index FOLDER --model RUN --out INDEX`")
     found = walk(root)
     if not found.pictures:
@@ -79,8 +81,46 @@ def index_pictures(
         if todo:
             opened.load_picture_side()
         folder = root
-        build.run(todo, lambda paths: _encode_files(build, folder, paths), opened.batch, "Pictures")
+        if ray is not None and todo:
+            from groundling.distributed.cluster import joined
+            from groundling.search.ray_indexing import Pictures, encode
+
+            with joined(ray) as cluster:
+                encode(cluster, build, Pictures.below(folder, todo))
+        else:
+            build.run(todo, lambda paths: _encode_files(build, folder, paths), opened.batch, "Pictures")
         return build.finish(root, place, kind)
+
+
+def index_source(
+    source: str,
+    out: Path,
+    ray: str,
+    model: str | None = None,
+    text_model: str | None = None,
+    *,
+    prompt: str | None = None,
+    store: str = "faiss",
+    kind: str = "auto",
+    update: bool = False,
+    device: str = "auto",
+) -> Built:
+    """The pictures in tar shards (`shards/{000..999}.tar`) or below an address (`s3://bucket/photos`), searchable.
+
+    They are read and encoded by the workers of a Ray. What is found has a name, as `000.tar/dog.jpg`, and no file.
+    """
+    from groundling.distributed.cluster import joined
+    from groundling.search.ray_indexing import Pictures, encode
+
+    old = _existing(out, update, kind)
+    if old is not None and old.root is not None:
+        raise UserError(f"{out}: is the index of a folder, not of {source}; choose another --out")
+    pictures = Pictures.of(source)
+    opened, facts = _model(out, old, model, text_model, prompt, device)
+    place = _store(out, old, store, kind, opened)
+    with building(out, "pictures", opened, facts) as build, joined(ray) as cluster:
+        encode(cluster, build, pictures)
+        return build.finish(None, place, kind)
 
 
 def _encode_files(build: Build, root: Path, paths: Sequence[str]) -> None:
@@ -104,7 +144,7 @@ def _encode_files(build: Build, root: Path, paths: Sequence[str]) -> None:
         return
     vectors = build.model.encode_prepared([prepared for _, prepared in fresh])
     for (facts, _), vector in zip(fresh, vectors, strict=True):
-        if _usable(vector):
+        if usable(vector):
             build.add(facts["name"], facts, vector, encoded=True)
         else:
             build.skip(facts["name"], "the model makes no finite vector of it")
@@ -139,17 +179,13 @@ def index_captions(
         def encode(rows: Sequence[dict[str, str]]) -> None:
             vectors = opened.encode_text([row["name"] for row in rows], [row["language"] for row in rows])
             for row, vector in zip(rows, vectors, strict=True):
-                if _usable(vector):
+                if usable(vector):
                     build.add(row["digest"], row, vector, encoded=True)
                 else:
                     build.skip(row["name"], "the model makes no finite vector of it")
 
         build.run(list(todo.values()), encode, CAPTIONS_AT_ONCE, "Captions")
         return build.finish(None, place, kind)
-
-
-def _usable(vector: Vectors) -> bool:
-    return bool(np.isfinite(vector).all() and vector.any())
 
 
 def _existing(out: Path, update: bool, kind: str) -> manifests.Manifest | None:

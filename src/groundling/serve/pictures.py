@@ -47,6 +47,8 @@ class Pictures:
     """All methods read files, and are called in threads."""
 
     def __init__(self, index: Index, memory: int) -> None:
+        if index.root is None and index.manifest.kind == "pictures":
+            raise UserError(f"{index.folder}: its pictures are in shards or at an address, and have no files to show")
         if index.root is None:
             raise UserError(f"{index.folder}: an index of captions; serve one of pictures, and this with --captions")
         self.index, self.root = index, index.root

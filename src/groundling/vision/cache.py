@@ -40,13 +40,13 @@ class Features:
 
 def features_folder(backbone: Backbone, preprocessing: Preprocessing, folder: Path | None = None) -> Path:
     """Where features under these settings are kept: other settings, other folder."""
-    described = json.dumps(_settings(backbone, preprocessing), sort_keys=True)
+    described = json.dumps(features_settings(backbone, preprocessing), sort_keys=True)
     digest = hashlib.sha256(described.encode()).hexdigest()[:8]
     base = cache_folder() / "features" if folder is None else folder
     return base / f"{re.sub('[/:]', '--', backbone.name)}-{preprocessing.size}-{digest}"
 
 
-def _settings(backbone: Backbone, preprocessing: Preprocessing) -> dict[str, object]:
+def features_settings(backbone: Backbone, preprocessing: Preprocessing) -> dict[str, object]:
     return {"version": VERSION, **backbone.settings(), **preprocessing.settings()}
 
 
@@ -76,10 +76,10 @@ def extract(
     return cached(
         paths,
         features_folder(backbone, preprocessing, folder),
-        _settings(backbone, preprocessing),
+        features_settings(backbone, preprocessing),
         preprocessing.views * backbone.dim,
         preprocessing.pixels,
-        lambda pixels: _encode(backbone, pixels, preprocessing),
+        lambda pixels: encode_pixels(backbone, pixels, preprocessing),
         max(1, batch // preprocessing.parts),
         threads,
         strict,
@@ -111,7 +111,7 @@ def cached(
             with writable(place, "features"):
                 write_json(place / "settings.json", settings)
                 remove_leftovers(place)
-        with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress, _Shard(place) as shard:
+        with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress, ShardWriter(place) as shard:
             for keys, pixels in _batches(decoded(paths, todo, decode, failed, pool, limit=2 * at_once), at_once):
                 features = encode(pixels)
                 shard.add(keys, features)
@@ -135,7 +135,7 @@ def _fill_from_cache(
     return todo
 
 
-def _encode(backbone: Backbone, pixels: list[Pixels], preprocessing: Preprocessing) -> shards.Vectors:
+def encode_pixels(backbone: Backbone, pixels: list[Pixels], preprocessing: Preprocessing) -> shards.Vectors:
     look = backbone.features if preprocessing.views == 1 else backbone.each
     features: shards.Vectors = look(pixels, preprocessing).flatten(1).numpy()
     if not np.isfinite(features).all():
@@ -143,7 +143,7 @@ def _encode(backbone: Backbone, pixels: list[Pixels], preprocessing: Preprocessi
     return features
 
 
-class _Shard:
+class ShardWriter:
     """Collects features and writes them whenever there are enough, and what is left at the end or on an error."""
 
     def __init__(self, place: Path) -> None:
@@ -163,7 +163,7 @@ class _Shard:
                 shards.write(self.place, self.keys, np.concatenate(self.parts))
             self.keys, self.parts = [], []
 
-    def __enter__(self) -> "_Shard":
+    def __enter__(self) -> "ShardWriter":
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -15,13 +15,17 @@ from groundling.vision.features import Array, Vectors, features_for, load_precom
 if TYPE_CHECKING:
     from groundling.vision.backbones import Backbone
     from groundling.vision.preprocessing import Preprocessing
+    from groundling.vision.ray_features import Found
 
 
-def corpus_features(corpus: Corpus, settings: FeatureSettings, strict: bool = False) -> tuple[Vectors, Mask]:
+def corpus_features(
+    corpus: Corpus, settings: FeatureSettings, strict: bool = False, ray: str | None = None
+) -> tuple[Vectors, Mask]:
     """Features [pictures, dim] of a corpus, or [pictures, views, dim], and a mask of the pictures that have them.
 
     From the array that the settings name; else those that a run with a tuned network keeps of its own pictures; else
-    from the array that came with the corpus, where it has no picture files; else computed by the backbone and cached.
+    from the array that came with the corpus, where it has no picture files; else computed by the backbone and cached:
+    by the workers of the Ray at an address, where one is given, else here.
     """
     if (settings.array is None) != (settings.names is None):
         raise UserError("features.array and features.names go together: the array, and the list of its pictures")
@@ -34,10 +38,43 @@ def corpus_features(corpus: Corpus, settings: FeatureSettings, strict: bool = Fa
         return features_for(corpus, precomputed=(Path(given["array"]), Path(given["names"])))
     if corpus.root is None:
         return features_for(corpus)  # says what is missing
+    if ray is not None:
+        return _corpus_features_by_ray(corpus, corpus.root, settings, strict, ray)
     backbone = backbone_of(settings)
     cut = preprocessing_of(settings, backbone)
     vectors, usable = features_for(corpus, backbone=backbone, preprocessing=cut, strict=strict)
     return (vectors.reshape(len(vectors), cut.views, -1) if cut.views > 1 else vectors), usable
+
+
+def _corpus_features_by_ray(
+    corpus: Corpus, root: Path, settings: FeatureSettings, strict: bool, ray: str
+) -> tuple[Vectors, Mask]:
+    from groundling.distributed.cluster import joined
+    from groundling.distributed.sources import Item
+    from groundling.vision.ray_features import ray_features
+
+    names = [str(name) for name in corpus.pictures]
+    with joined(ray) as cluster:
+        found = ray_features(
+            cluster, [Item(name, str((root / name).resolve())) for name in names], [], settings, strict
+        )
+    rows = {name: row for row, name in enumerate(found.names)}
+    usable = np.array([name in rows for name in names], dtype=bool)
+    vectors = np.zeros((len(names), found.vectors.shape[1]), dtype=np.float32)
+    vectors[usable] = found.vectors[[rows[name] for name in names if name in rows]]
+    return (vectors.reshape(len(names), settings.views, -1) if settings.views > 1 else vectors), usable
+
+
+def source_features(source: str, settings: FeatureSettings, ray: str, strict: bool = False) -> "Found":
+    """Features of the pictures in tar shards, or below an address, computed by the workers of a Ray and cached."""
+    from groundling.distributed.cluster import joined
+    from groundling.distributed.sources import files_below, shards
+    from groundling.vision.ray_features import ray_features
+
+    tars = shards(source)
+    items = [] if tars else files_below(source)
+    with joined(ray) as cluster:
+        return ray_features(cluster, items, tars, settings, strict)
 
 
 def _kept(corpus: Corpus, weights: Path) -> tuple[Vectors, Mask] | None:
