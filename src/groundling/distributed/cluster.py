@@ -7,6 +7,7 @@ Ray that is started here asks for a secret that is drawn anew each time, and has
 
 import os
 import secrets
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -48,33 +49,54 @@ class Job:
 
 @contextmanager
 def joined(address: str, cores: int | None = None, store: int = STORE) -> Iterator["Cluster"]:
-    """The cluster at an address, or one of this machine for "local", which ends with the block."""
+    """The cluster at an address, or one of this machine for "local", which ends with the block; but where this program
+    has joined a Ray already, that one."""
     own = address == LOCAL
     secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     # Ray's workers would come after all other programs of a machine; here they are the work.
     settings = {"RAY_USAGE_STATS_ENABLED": "0", **({**secret, "RAY_worker_niceness": "0"} if own else {})}
+    there: Any = sys.modules.get("ray")
+    if there is not None and there.is_initialized():
+        yield Cluster(there)
+        return
+    with _environment(settings):
+        ray = _started(address, cores if own else None, store if own else None)
+        try:
+            yield Cluster(ray)
+        finally:
+            ray.shutdown()
+
+
+@contextmanager
+def _environment(settings: dict[str, str]) -> Iterator[None]:
     before = {name: os.environ.get(name) for name in settings}
     os.environ |= settings
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _started(address: str, cores: int | None, store: int | None) -> Any:
     try:
         import ray
     except ImportError:
         raise UserError("--ray: Ray is not installed: pip install 'groundling[ray]'") from None
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
-        if own:
+        if address == LOCAL:
             count = cores or os.cpu_count() or 1
             ray.init("local", num_cpus=count, include_dashboard=False, object_store_memory=store, **quiet)
         else:
             ray.init(address, **quiet)
-    except (ConnectionError, ValueError, RuntimeError, OSError, AssertionError, TimeoutError) as error:
-        why = (str(error).splitlines() or [type(error).__name__])[0]
+    except (ConnectionError, ValueError, RuntimeError, OSError, AssertionError) as error:
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
         raise UserError(f"--ray {address}: no Ray answers there ({why})") from None
-    try:
-        yield Cluster(ray)
-    finally:
-        ray.shutdown()
-        for name, value in before.items():
-            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+    return ray
 
 
 class Cluster:
@@ -88,8 +110,7 @@ class Cluster:
     ) -> Iterator[tuple[list[Seen], Vectors | None]]:
         """What became of all pictures that are not skipped, a portion at a time in no order, and the vectors of the
         fresh ones: of these items, and of those in these shards."""
-        decoders, encoders = self._actors(job)
-        with self._told():
+        with self._told(), self._actors(job) as (decoders, encoders):
             listed = [*items, *self._members(decoders, shards)]
             todo = [item for item in listed if not skip(item)]
             with bar(title, total=len(listed), done=len(listed) - len(todo)) as progress:
@@ -97,7 +118,8 @@ class Cluster:
                     progress.advance(len(seen))
                     yield seen, vectors
 
-    def _actors(self, job: Job) -> tuple[list[Any], list[Any]]:
+    @contextmanager
+    def _actors(self, job: Job) -> Iterator[tuple[list[Any], list[Any]]]:
         """One that encodes on each GPU, and all other cores decode; without GPUs, one that encodes for each core.
 
         What an actor asks for is less than it takes, so that there is room for all of them on machines of any size.
@@ -112,13 +134,16 @@ class Cluster:
         processes = 1 if self.gpus else -(-self.cores // decoding)
         decoders = [decoder.remote(job.read, job.work, job.formats, processes) for _ in range(decoding)]
         encoders = [encoder.remote(job.make, job.arguments, not self.gpus) for _ in range(encoding)]
-        with self._told():
+        try:
             for found in self.ray.get([one.known_as.remote() for one in encoders]):
                 if found != job.fingerprint:
                     raise UserError(
                         "--ray: a worker has another model under this name; give all machines the same files"
                     )
-        return decoders, encoders
+            yield decoders, encoders
+        finally:
+            for one in (*decoders, *encoders):
+                self.ray.kill(one)  # else they are there as long as an error that is looked at
 
     def _members(self, decoders: list[Any], shards: Sequence[str]) -> Iterator[Item]:
         asked = [decoders[number % len(decoders)].members.remote(shard) for number, shard in enumerate(shards)]

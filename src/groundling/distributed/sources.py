@@ -204,5 +204,5 @@ def _address(given: str, place: str) -> str:
 
 def _is_picture(name: str) -> bool:
     path = PurePosixPath(name)
-    hidden = any(part.startswith(".") for part in path.parts)
+    hidden = any(part.startswith(".") for part in path.parts)  # "..", too
     return path.suffix.lower() in SUFFIXES and not hidden and name.isprintable()

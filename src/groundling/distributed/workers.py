@@ -1,6 +1,7 @@
 """The two kinds of workers, which know nothing of Ray: one reads and decodes pictures, the other encodes them."""
 
 import hashlib
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -100,11 +101,10 @@ class Encoder:
     """Encodes what was prepared. `make` loads the network, and gives what encodes with it and its fingerprint."""
 
     def __init__(self, make: Callable[..., tuple[Encode, str]], arguments: Sequence[Any], alone: bool) -> None:
-        if alone:  # one core each: the layers are so small that cores would wait for each other
-            import torch
-
-            torch.set_num_threads(1)
         self.work, self.fingerprint = make(*arguments)
+        torch: Any = sys.modules.get("torch")  # an exported model runs without it
+        if alone and torch is not None:  # the layers are so small that cores would wait for each other
+            torch.set_num_threads(1)
 
     def known_as(self) -> str:
         return self.fingerprint
