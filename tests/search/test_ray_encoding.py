@@ -172,6 +172,7 @@ def test_a_run_that_is_killed_whole_goes_on_where_it_was_and_ends_as_that_of_one
     (photos / "broken.png").write_bytes(b"no picture")
     for number, path in enumerate(sorted(photos.rglob("*.png"))):
         os.utime(path, (1_500_000_000 + number, 1_500_000_000 + number))
+    assert os.environ["RAY_AUTH_MODE"] == "token" and len(os.environ["RAY_AUTH_TOKEN"]) == 64  # the child knows it
     address = ray_here.ray.get_runtime_context().gcs_address
     command = [sys.executable, "-c", CHILD, *map(str, (photos, out, tmp_path / "log", address))]
     killed = subprocess.run(command, env={**os.environ, "PYTHONPATH": PATHS}, timeout=300)

@@ -80,7 +80,7 @@ class Decoder:
         Contents that are `known` are looked at, but not prepared for the network: they have vectors.
         """
         with ThreadPoolExecutor(self.workers.count) as pool:
-            both = list(pool.map(lambda found: self._one(*found, known), self.read(items)))
+            both = list(pool.map(lambda found: self._one(found[0], found[1], known), self.read(items)))
         return [seen for seen, _ in both], [array for seen, array in both if seen.fresh]
 
     def _one(self, item: Item, data: bytes | str, known: Keys) -> tuple[Seen, Array]:
