@@ -1,4 +1,4 @@
-"""A run that judges pictures cell by cell, and its export: the same verdicts, one by one and in a table."""
+"""A run that judges pictures cell by cell, and its export: the same predictions, one by one and in a table."""
 
 import csv
 import json

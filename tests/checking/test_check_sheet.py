@@ -102,7 +102,7 @@ def test_filters_count_and_hide_what_they_say(tmp_path: Path) -> None:
     assert len(re.findall(r'class="check contradiction in-0"', page)) == 2
     assert "main:has(#kind-contradiction:checked) .check:not(.contradiction) { display: none; }" in page
     assert "main:has(#in-1:checked) .check:not(.in-1) { display: none; }" in page
-    # German is only neutral: with another verdict chosen there is nothing to see, and that is said
+    # German is only neutral: with another label chosen there is nothing to see, and that is said
     assert "main:has(#kind-contradiction:checked):has(#in-1:checked) .nothing" in page
     assert "main:has(#kind-neutral:checked):has(#in-1:checked) .nothing" not in page
     assert "4 captions: 2 contradicted by their picture, 1 left open by it, 0 shown by it, 1 not checked." in page

@@ -39,7 +39,7 @@ def test_words_that_the_model_does_not_know_get_no_probabilities(counter: object
     assert found.as_json()["unknown_words"] == ["vireo"]
 
 
-def test_a_file_and_a_picture_in_memory_get_the_same_verdict(checker: Checker, tmp_path: Path) -> None:
+def test_a_file_and_a_picture_in_memory_get_the_same_prediction(checker: Checker, tmp_path: Path) -> None:
     path = paint(tmp_path / "red.png", RED)
     found = checker.check(path, "a red picture", "en")
     assert (found.label, found.language, found.detected) == ("entailment", "en", False)

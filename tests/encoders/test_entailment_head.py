@@ -1,4 +1,4 @@
-"""The verdict head against a twin written from its description, and what switching to evaluation does to it."""
+"""The entailment head against a twin written from its description, and what switching to evaluation does to it."""
 
 import torch
 from torch import Tensor

@@ -29,7 +29,7 @@ def test_each_question_is_asked_of_each_cell() -> None:
         assert torch.allclose(head(sentences, pictures), torch.stack(expected), atol=1e-6)
 
 
-def test_where_a_thing_lies_matters_to_the_verdict_and_not_to_how_it_is_read() -> None:
+def test_where_a_thing_lies_matters_to_the_prediction_and_not_to_how_it_is_read() -> None:
     torch.manual_seed(0)
     encoder = GridEncoder(CELLS * 7, SAID, GridSettings(cells=CELLS, cell_dimensions=SEEN)).eval()
     features = torch.randn(1, CELLS, 7)

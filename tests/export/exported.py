@@ -47,7 +47,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "own words and shared ones": {"name": "hem", **NETWORK, **LATENT, **OWN},
     "the same, with masks": {"name": "smalr", **NETWORK, **LATENT, **OWN},
 }
-VERDICTS = {"name": "clip_ve", "dimensions": 64, "word_dimensions": 64, "hidden": 6}
+JUDGING = {"name": "clip_ve", "dimensions": 64, "word_dimensions": 64, "hidden": 6}
 TEMPERATURE = 0.4  # of models that judge
 CELLS = {"name": "clip_ve", **WORDS, "hidden": 6, "picture": "cells", "cells": 9, "cell_dimensions": 5, "questions": 2}
 # What nobody has met in training, of several scripts; nothing at all; more words than are read; one endless word.
@@ -111,7 +111,7 @@ def seeing(tmp_path_factory: pytest.TempPathFactory) -> Run:
     """A run that finds and judges pictures, exported beside it: once, whichever files ask for it."""
     if not _SEEING:
         with small_backbone_known():
-            run = run_that_sees(tmp_path_factory.mktemp("seeing") / "run", VERDICTS, crops=10)
+            run = run_that_sees(tmp_path_factory.mktemp("seeing") / "run", JUDGING, crops=10)
             export_run(run.folder, run.folder.parent / "exported")
         _SEEING.append(run)
     return _SEEING[0]

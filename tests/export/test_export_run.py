@@ -109,7 +109,7 @@ def test_an_index_is_the_same_with_the_run_and_with_its_export(
     assert like[0][0] == "3.png"
 
 
-def test_a_verdict_is_the_same(run: Run, folder: Path, photos: Path) -> None:
+def test_a_prediction_is_the_same(run: Run, folder: Path, photos: Path) -> None:
     model, exported = Model.load(run.folder, "cpu"), OnnxModel.load(folder)
     pictures = sorted(photos.iterdir())
     texts = ASKED[: len(pictures)]

@@ -203,9 +203,9 @@ class Handler(BaseHTTPRequestHandler):
         }
 
     def answer_check(self, given: dict[str, str], body: bytes) -> dict[str, Any]:
-        verdict = "contradiction" if "cat" in given["text"] else "entailment"
-        shares = {"entailment": 0.1, "neutral": 0.2, "contradiction": 0.1, verdict: 0.7}
-        return {"verdict": verdict, "probabilities": shares, "language": language(language_of(given["text"]), True)}
+        label = "contradiction" if "cat" in given["text"] else "entailment"
+        shares = {"entailment": 0.1, "neutral": 0.2, "contradiction": 0.1, label: 0.7}
+        return {"verdict": label, "probabilities": shares, "language": language(language_of(given["text"]), True)}
 
     def send(self, data: bytes, kind: str, status: int = 200, cookie: str = "") -> None:
         self.send_response(status)

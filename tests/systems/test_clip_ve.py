@@ -1,4 +1,4 @@
-"""Judging statements: the head by hand, what is trained and what is frozen, and the same verdict on every path."""
+"""Judging statements: the head by hand, what is trained and what is frozen, and the same prediction on every path."""
 
 from dataclasses import replace
 from itertools import pairwise
@@ -119,7 +119,7 @@ def test_it_learns_where_it_sees_and_words_alone_are_chance(kind: str, world: Da
         assert result["languages"][code]["statements"] == 150
 
 
-def test_every_path_gives_the_same_verdict(world: Dataset, tmp_path: Path) -> None:
+def test_every_path_gives_the_same_prediction(world: Dataset, tmp_path: Path) -> None:
     """Validation while training, the loaded model, all at once or one by one."""
     recipe = judging_recipe()
     run = train(recipe, world, tmp_path / "run", device="cpu")

@@ -26,6 +26,8 @@ from groundling.report.languages import language_name
 if TYPE_CHECKING:
     from PIL import Image
 
+KEY = "verdict"  # the label that is predicted, in tables and JSON: those who read them know it by this name
+
 
 @dataclass(frozen=True)
 class Prediction(Answer):
@@ -75,14 +77,14 @@ class Prediction(Answer):
 
     @staticmethod
     def columns() -> tuple[str, ...]:
-        return "verdict", *LABELS
+        return KEY, *LABELS
 
     def fields(self) -> dict[str, Any]:
-        return {"verdict": self.label, **self.probabilities}
+        return {KEY: self.label, **self.probabilities}
 
     def as_json(self) -> dict[str, Any]:
         return {
-            "verdict": self.label,
+            KEY: self.label,
             "probabilities": self.probabilities,
             "language": self.language,
             "detected": self.detected,

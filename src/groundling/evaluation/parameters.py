@@ -44,7 +44,7 @@ NAMES = {
     "picture.norm": "picture projection",
     "picture.narrow": "picture projection",
     "picture.look": "picture projection",
-    "verdict": "entailment head",
+    "verdict": "entailment head",  # so it is called in saved weights
     "text.words.latent": "latent tokens",
     "adversary": "language classifier",
     "network": "picture network, trained along",

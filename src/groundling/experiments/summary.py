@@ -71,6 +71,7 @@ class Finding:
     outcome: str | None = None
 
     def to_json(self) -> Json:
+        # What follows is called "verdict" in the JSON of all tables that there are.
         ours = {"difference": self.difference, "interval": self.interval, "verdict": self.outcome}
         return {"published": self.published, **(ours if self.outcome is not None else {})}
 

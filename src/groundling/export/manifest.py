@@ -104,6 +104,7 @@ class Manifest(Settings):
     readers: list[ReaderFiles] = Field(min_length=1)
     picture: GraphFile
     backbone: GraphFile | None = None
+    # The entailment head; its file and this key are called so in all exports that there are.
     verdict: GraphFile | None = Field(None, description="for models that tell whether a sentence is true of a picture")
     accuracy: dict[str, float] = Field(
         {}, description="by language: of 100 test statements, how many the run judged right, where it was tested"

@@ -83,7 +83,7 @@ class Captions(BaseModel):
 class Checked(BaseModel):
     """Whether a sentence is true of a picture."""
 
-    verdict: str
+    verdict: str  # the label that is predicted; clients know it by this name
     probabilities: dict[str, float]
     language: QueryLanguage
 

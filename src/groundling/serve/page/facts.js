@@ -6,7 +6,7 @@ import { captions, check, isAbort } from "./service.js";
 
 const PER_LANGUAGE = 3;
 
-const VERDICTS = {
+const LABELS = {
   entailment: { sign: "yes", says: "The picture shows it", bar: "Shows it" },
   neutral: { sign: "maybe", says: "The picture does not tell", bar: "Does not tell" },
   contradiction: { sign: "cross", says: "The picture says otherwise", bar: "Says otherwise" },
@@ -91,7 +91,7 @@ function checkForm(source, abilities, signal) {
     type: "text", dir: "ltr", maxlength: 500, autocomplete: "off", placeholder: "A sentence, in any language", "aria-label": "A sentence to check",
   });
   const button = make("button", { class: "button", type: "submit" }, "Check");
-  const answer = make("div", { class: "verdict", "aria-busy": "false" });
+  const answer = make("div", { class: "prediction", "aria-busy": "false" });
   const form = make("form", { class: "check" }, make("div", { class: "row" }, field, button), answer);
   let asked = 0;
   field.addEventListener("input", () => {
@@ -105,7 +105,7 @@ function checkForm(source, abilities, signal) {
     answer.setAttribute("aria-busy", "true");
     try {
       const found = await check(source, text, signal);
-      if (mine === asked) answer.replaceChildren(...verdict(found, text, abilities));
+      if (mine === asked) answer.replaceChildren(...prediction(found, text, abilities));
     } catch (problem) {
       if (mine === asked && !isAbort(problem)) answer.replaceChildren(sorry(problem));
     } finally {
@@ -116,17 +116,17 @@ function checkForm(source, abilities, signal) {
 }
 
 /** In words and signs as well as in bars: nothing is told by colour or length alone. */
-function verdict(found, text, abilities) {
-  const known = VERDICTS[found.verdict] ?? { sign: "maybe", says: found.verdict };
+function prediction(found, text, abilities) {
+  const known = LABELS[found.verdict] ?? { sign: "maybe", says: found.verdict };
   const { code } = found.language;
-  const order = (label) => (label in VERDICTS ? Object.keys(VERDICTS).indexOf(label) : Infinity);
+  const order = (label) => (label in LABELS ? Object.keys(LABELS).indexOf(label) : Infinity);
   const shares = Object.entries(found.probabilities).sort(([one], [other]) => order(one) - order(other));
   const bars = shares.map(([label, probability]) => {
     const percent = `${Math.round(probability * 100)} %`;
     const fill = make("span", { class: "fill" });
     fill.style.inlineSize = `${probability * 100}%`;
     return make("li", { class: label === found.verdict ? "chosen" : null },
-      make("span", {}, VERDICTS[label]?.bar ?? label),
+      make("span", {}, LABELS[label]?.bar ?? label),
       make("span", { class: "track", "aria-hidden": "true" }, fill),
       make("span", { class: "percent" }, percent));
   });
