@@ -90,20 +90,18 @@ KINDS: dict[str, Callable[[Plan, Context, str], Validate]] = {
 
 
 @dataclass(frozen=True)
-class EntailmentValidation:
-    """The dev statements on the device.
+class DevSplit:
+    """The dev split on the device.
 
     Attributes:
-        score: "all" for all languages together, each counting the same, or the code of the one language that counts.
+        score: "all" for all languages together, or the code of the one language that counts.
         metric: what is compared.
-        learned: statements that training is on, whose accuracy is told beside.
     """
 
     data: TrainingData
     precision: str
     score: str
-    metric: Metric = METRICS["accuracy"]
-    learned: TrainingData | None = None
+    metric: Metric
 
     @property
     def name(self) -> str:
@@ -111,6 +109,18 @@ class EntailmentValidation:
 
     def __post_init__(self) -> None:
         check_score(self.score, self.data.codes)
+
+
+@dataclass(frozen=True)
+class EntailmentValidation(DevSplit):
+    """How well dev statements are judged; of all languages together, each counts the same.
+
+    Attributes:
+        learned: statements that training is on, whose accuracy is told beside.
+    """
+
+    metric: Metric = METRICS["accuracy"]
+    learned: TrainingData | None = None
 
     def __call__(self, encoders: Encoders) -> Validated:
         found = judged(self.data, encoders, self.precision)
@@ -142,29 +152,17 @@ def judged(data: TrainingData, encoders: Encoders, precision: str) -> Entailment
 
 
 @dataclass(frozen=True)
-class RetrievalValidation:
-    """The dev split on the device.
+class RetrievalValidation(DevSplit):
+    """How well captions and pictures find each other; of all languages together, the sum.
 
     Attributes:
-        score: "all" for the sum over all languages, or the code of the one language that counts.
-        metric: what is compared.
         similarity: how the system compares captions and pictures.
         features: those of the pictures now, where the encoders have a picture network that changes.
     """
 
-    data: TrainingData
-    precision: str
-    score: str
     metric: Metric = METRICS["rsum"]
     similarity: str = "cosine"
     features: Callable[[Encoders], torch.Tensor] | None = None
-
-    @property
-    def name(self) -> str:
-        return score_name(self.metric)
-
-    def __post_init__(self) -> None:
-        check_score(self.score, self.data.codes)
 
     def __call__(self, encoders: Encoders) -> Validated:
         device = self.data.features.device

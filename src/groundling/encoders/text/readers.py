@@ -61,12 +61,29 @@ class SentenceReader(nn.Module, ABC):
         return None
 
 
-class RecurrentSentence(SentenceReader):
-    """Word vectors → forward GRU → state at the last real word → unit vector.
+class LastStateReader(SentenceReader):
+    """Word vectors → forward GRU → its state at the last real word.
 
     The GRU runs over the padding too, which needs no packing and suits batches of similar length: a forward state never
     sees what comes after it.
     """
+
+    recurrent: nn.GRU
+
+    @property
+    def word_dimensions(self) -> int:
+        return self.recurrent.input_size
+
+    def states(self, words: Tensor, lengths: Tensor) -> Tensor:
+        states: Tensor = self.recurrent(words)[0]
+        return states
+
+    def pool(self, states: Tensor, lengths: Tensor) -> Tensor:
+        return last(states, lengths)
+
+
+class RecurrentSentence(LastStateReader):
+    """That state → unit vector."""
 
     def __init__(self, word_dimensions: int, dimensions: int) -> None:
         super().__init__()
@@ -79,17 +96,6 @@ class RecurrentSentence(SentenceReader):
         shared.recurrent = recurrent
         return shared
 
-    @property
-    def word_dimensions(self) -> int:
-        return self.recurrent.input_size
-
-    def states(self, words: Tensor, lengths: Tensor) -> Tensor:
-        states: Tensor = self.recurrent(words)[0]
-        return states
-
-    def pool(self, states: Tensor, lengths: Tensor) -> Tensor:
-        return last(states, lengths)
-
     def unscaled(self, pooled: Tensor) -> Tensor:
         return pooled
 
@@ -97,23 +103,12 @@ class RecurrentSentence(SentenceReader):
         return LastStateGraph(self.recurrent)
 
 
-class ProjectedSentence(SentenceReader):
-    """Word vectors → GRU → its state at the last real word → linear → unit vector (MULE's reader)."""
+class ProjectedSentence(LastStateReader):
+    """That state → linear → unit vector (MULE's reader)."""
 
     def __init__(self, recurrent: nn.GRU, project: nn.Linear) -> None:
         super().__init__()
         self.recurrent, self.project = recurrent, project
-
-    @property
-    def word_dimensions(self) -> int:
-        return self.recurrent.input_size
-
-    def states(self, words: Tensor, lengths: Tensor) -> Tensor:
-        states: Tensor = self.recurrent(words)[0]
-        return states
-
-    def pool(self, states: Tensor, lengths: Tensor) -> Tensor:
-        return last(states, lengths)
 
     def unscaled(self, pooled: Tensor) -> Tensor:
         vectors: Tensor = self.project(pooled)
