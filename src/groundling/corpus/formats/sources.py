@@ -101,7 +101,7 @@ def _without_braces(pattern: str) -> list[str]:
         choices = _choices(found[1])
         if len(choices) * len(names) > MOST_FILES:
             raise UserError(f"{pattern}: stands for more than {MOST_FILES:,} files")
-        names = [_BRACES.sub(lambda _, choice=choice: choice, name, count=1) for name in names for choice in choices]
+        names = [name.replace(found[0], choice, 1) for name in names for choice in choices]
     return list(dict.fromkeys(names))
 
 
