@@ -1,10 +1,11 @@
 import unicodedata
 
 import pytest
+import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundling.text.segmentation import normalise, words
+from groundling.text.segmentation import WORD, by_script, normalise, words
 
 
 @pytest.mark.parametrize(
@@ -60,3 +61,10 @@ def test_no_letter_or_digit_is_lost_and_words_hold_no_space(text: str) -> None:
     assert all(word and not any(letter.isspace() for letter in word) for word in found)
     kept = [letter for letter in normalise(text) if unicodedata.category(letter)[0] in "LN"]
     assert [letter for word in found for letter in word if unicodedata.category(letter)[0] in "LN"] == kept
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_ascii_is_cut_by_the_same_rule_as_all_other_text(text: str) -> None:
+    assert by_script(text) == regex.findall(WORD, text)
+    assert normalise(text) == " ".join(unicodedata.normalize("NFKC", text).lower().split())
+    assert normalise("III", "tr") == "ııı"

@@ -5,6 +5,7 @@ Scripts that put no spaces between words (Chinese, Japanese, Thai, Lao, Khmer, B
 """
 
 import functools
+import re
 import sys
 import unicodedata
 from collections.abc import Callable
@@ -22,6 +23,7 @@ WORD = (
     rf"|(?:(?!{_UNSPACED})[\p{{L}}\p{{M}}\p{{N}}])+(?:['’](?:(?!{_UNSPACED})[\p{{L}}\p{{M}}])+)*"
 )
 _WORD = regex.compile(WORD)
+_ASCII_WORD = re.compile(r"[a-zA-Z0-9]+(?:'[a-zA-Z]+)*")  # the same for texts of ASCII alone, several times faster
 # Vowel signs and the stretching stroke of Arabic are written or left out at will.
 ARABIC_OPTIONAL = "[\u064b-\u0652\u0670\u0640]"
 _ARABIC_OPTIONAL = regex.compile(ARABIC_OPTIONAL)
@@ -36,8 +38,11 @@ def normalise(text: str, language: str = "") -> str:
     >>> normalise("ＤＩＹ  Straße"), normalise("IŞIK", "tr")
     ('diy straße', 'ışık')
     """
+    turkic = language.split("-")[0] in TURKIC
+    if text.isascii() and not turkic:  # what follows changes nothing else of it
+        return " ".join(text.lower().split())
     text = unicodedata.normalize("NFKC", text)
-    if language.split("-")[0] in TURKIC:
+    if turkic:
         text = text.replace("İ", "i").replace("I", "ı")
     # "İ".lower() leaves a loose dot above; composing again afterwards keeps the result normal.
     text = unicodedata.normalize("NFKC", text.lower())
@@ -52,7 +57,7 @@ def by_script(text: str, language: str = "") -> list[str]:
     """
     if language.split("-")[0] in ELISION:
         text = text.replace("'", " ").replace("’", " ")
-    return _WORD.findall(text)
+    return _ASCII_WORD.findall(text) if text.isascii() else _WORD.findall(text)
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
