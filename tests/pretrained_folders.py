@@ -73,3 +73,36 @@ def save_photos(folder: Path, number: int = 4) -> Path:
     for one in range(number):
         Image.fromarray(draw.integers(0, 255, (40, 50, 3)).astype(np.uint8)).save(folder / f"{one}.png")
     return folder
+
+
+class MClip(torch.nn.Module):
+    """The parts of M-CLIP's text encoder, called as in its published weights."""
+
+    def __init__(self, transformer: torch.nn.Module, dimensions: int) -> None:
+        super().__init__()
+        self.transformer = transformer
+        self.LinearTransformation = torch.nn.Linear(64, dimensions)
+
+
+def save_m_clip(folder: Path, words: Sequence[str]) -> Path:
+    """An XLM-RoBERTa and a linear layer to the dimensions of the CLIP above; config.json as M-CLIP publishes it."""
+    transformers = pytest.importorskip("transformers")
+    pieces = [(mark, 0.0) for mark in ("<s>", "<pad>", "</s>", "<unk>")] + [(f"▁{word}", -2.0) for word in words]
+    transformers.XLMRobertaTokenizer(vocab=[*pieces, ("▁", -9.0)], model_max_length=512).save_pretrained(folder)
+    torch.manual_seed(2)
+    sizes = {"hidden_size": 64, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 1}
+    marks = {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
+    more = {"type_vocab_size": 1, "layer_norm_eps": 1e-5, "max_position_embeddings": 42, "initializer_range": 0.3}
+    config = transformers.XLMRobertaConfig(**sizes, **more, **marks, vocab_size=len(pieces) + 1)
+    weights = MClip(transformers.XLMRobertaModel(config), DIMENSIONS).state_dict()
+    torch.save(weights, folder / "pytorch_model.bin")
+    said = {
+        "modelBase": "xlm-roberta-large",
+        "model_type": "M-CLIP",
+        "numDims": DIMENSIONS,
+        "transformerDimensions": 64,
+    }
+    (folder / "config.json").write_text(
+        json.dumps({"architectures": ["MultilingualCLIP"], "numDims": DIMENSIONS, **said})
+    )
+    return folder

@@ -1,6 +1,5 @@
 """open_clip's folders: our vectors are those of open_clip itself."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,40 +14,9 @@ from torch.nn.functional import normalize
 from groundling import hub
 from groundling.errors import UserError
 from groundling.model import load
+from open_clip_folders import of_openai, of_siglip
 
 TEXTS = ["a red dog", "rotes bild", "A Picture of a red picture of a dog", "a"]
-# As open_clip writes them.
-VISION = {"image_size": 32, "layers": 2, "width": 16, "head_width": 8, "patch_size": 16}
-CUT = {
-    "size": [32, 32], "mode": "RGB", "mean": [0.48145466, 0.4578275, 0.40821073],
-    "std": [0.26862954, 0.26130258, 0.27577711], "interpolation": "bicubic", "resize_mode": "shortest", "fill_color": 0,
-}  # fmt: skip
-
-
-def write_config(folder: Path, text: dict[str, Any], **cut: Any) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
-    config = {"embed_dim": 8, "vision_cfg": VISION, "text_cfg": text}
-    said = {"model_cfg": config, "preprocess_cfg": CUT | cut}
-    (folder / "open_clip_config.json").write_text(json.dumps(said, indent=4))
-
-
-def of_openai(folder: Path) -> None:
-    """CLIP's own tokeniser, which comes with the library."""
-    write_config(folder, {"context_length": 77, "vocab_size": 49408, "width": 16, "heads": 2, "layers": 2})
-
-
-def of_siglip(folder: Path) -> None:
-    """A tokeniser in the folder, the last token, the whole picture made square: as timm publishes SigLIP."""
-    from tiny_pairs import gemma_tokeniser
-
-    pieces = gemma_tokeniser(folder)
-    text = {
-        "context_length": 64, "vocab_size": len(pieces), "hf_tokenizer_name": "timm/ViT-B-16-SigLIP2",
-        "tokenizer_kwargs": {"clean": "canonicalize"}, "width": 16, "heads": 2, "layers": 2, "no_causal_mask": True,
-        "proj_bias": True, "pool_type": "last", "norm_kwargs": {"eps": 1e-06},
-    }  # fmt: skip
-    half = {"mean": [0.5, 0.5, 0.5], "std": [0.5, 0.5, 0.5]}
-    write_config(folder, text, resize_mode="squash", **half)
 
 
 @pytest.mark.parametrize("stored", ["open_clip_model.safetensors", "open_clip_pytorch_model.bin"])

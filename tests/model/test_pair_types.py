@@ -12,12 +12,12 @@ from torch.nn.functional import normalize
 
 pytest.importorskip("transformers")
 import transformers
-from tiny_pairs import PAIRS, TEXTS, clip_tokeniser, roberta_tokeniser, tipsv2
 
 from groundling.errors import UserError
 from groundling.model import load
 from groundling.model.pair_types import PAIR_TYPES, REFUSED
 from groundling.vision.preprocessing import Upright
+from tiny_pairs import PAIRS, TEXTS, clip_tokeniser, roberta_tokeniser, tipsv2
 
 LONG = "a red dog " * 40
 

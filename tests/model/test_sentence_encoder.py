@@ -16,13 +16,13 @@ import transformers
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Normalize, Transformer
 from sentence_transformers.sentence_transformer.modules import LayerNorm, Pooling
-from tiny_pairs import PAIRS, TEXTS, bert_tokeniser, roberta_tokeniser
 
 from groundling.errors import UserError
 from groundling.model import load
 from groundling.model.multilingual_clip import MultilingualClip
 from groundling.model.pooled_transformer import POOLINGS
 from groundling.model.sentence_encoder import SentenceEncoder
+from tiny_pairs import PAIRS, TEXTS, bert_tokeniser, roberta_tokeniser
 
 CPU = torch.device("cpu")
 SIZES = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}

@@ -18,21 +18,27 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import normalize, pad
+from torch.nn.functional import pad
 
+from groundling.encoders.text.side import SideGraph
+from groundling.encoders.tokenisers import PieceTokeniser
+from groundling.encoders.tokenisers.piece_rules import piece_rules
+from groundling.encoders.tokenisers.side import piece_tokeniser
 from groundling.errors import UserError
 from groundling.export import samples
 from groundling.export.agreement import TOLERANCE
 from groundling.export.card import Card, card_of_pretrained, card_of_run
 from groundling.export.doors import Written, is_run, pretrained
+from groundling.export.eyes import SideColours, seen_by
 from groundling.export.immich_reading import ImmichReader
 from groundling.export.onnx_card import started_from
 from groundling.export.precision import Precision, reduced
-from groundling.export.write import make_graph, seen_by
-from groundling.export.write_pretrained import TextGraph, folders_of, tokeniser_of
+from groundling.export.trace import make_graph
+from groundling.export.write_pretrained import folders_of
 from groundling.files import atomic_path, new_folder, write_json, write_text
 from groundling.model.pretrained import PretrainedModel
 from groundling.model.protocol import Model
+from groundling.model.sides import PictureSide
 from groundling.model.trained import TrainedModel
 from groundling.model.vectors import Vectors
 from groundling.progress import bar
@@ -51,13 +57,28 @@ PICTURES_APART = 1e-1  # it resizes and then cuts, where our runs do both in one
 
 
 @dataclass(frozen=True)
+class Seen:
+    """How pictures are looked at.
+
+    Attributes:
+        network: normalised colours [n, 3, square, square] → unit vectors.
+        square: pixels that immich is asked to cut out; the network cuts what it needs out of the middle.
+    """
+
+    network: nn.Module
+    square: int
+    stretch: bool
+    resample: str
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Parts:
     """What both kinds of models are made of on their way to immich.
 
     Attributes:
         text: (ids [n, longest], lengths [n]) → unit vectors.
-        pictures: normalised colours [n, 3, square, square] → unit vectors.
-        square: pixels that it is asked to cut out; the graph cuts `size` out of the middle of it.
         texts, code: what the model is asked when it is compared, and in which language.
         notes: what is read otherwise than by the model itself.
     """
@@ -66,12 +87,7 @@ class Parts:
     card: Card
     text: nn.Module
     rules: TokenizerRules
-    pictures: nn.Module
-    square: int
-    stretch: bool
-    resample: str
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
+    seen: Seen
     texts: list[str]
     code: str
     notes: list[str]
@@ -90,7 +106,7 @@ def to_immich(model: str, text_model: str | None, folder: Path, precision: Preci
         progress.advance()
         longest = parts.rules.longest
         config = {"embed_dim": dimensions, "text_cfg": {"context_length": longest}}
-        write_json(place / "config.json", {**config, "vision_cfg": {"image_size": parts.square}})
+        write_json(place / "config.json", {**config, "vision_cfg": {"image_size": parts.seen.square}})
         apart = _checked(place, parts, precision, model)
         name = NAMES[dimensions]
         notes = [
@@ -98,6 +114,7 @@ def to_immich(model: str, text_model: str | None, folder: Path, precision: Preci
             f"such as model-cache/clip/{name} (with the folder of its revision where it keeps one), choose {name} "
             "under Machine Learning, and run Smart Search for all photos",
             *parts.notes,
+            *parts.rules.notes,
         ]
         parts.card.write(place, "onnx", dimensions, f"cp -r {folder.name} model-cache/clip/{name}", notes)
         progress.advance()
@@ -114,27 +131,39 @@ def _of_run(name: str) -> Parts:
             f"{name}: has another reader for languages that it was taught later, and immich does not say which "
             "language a query is in; export the model before it was taught, or teach a student for all languages"
         )
-    seen = seen_by(model)
-    if seen is None:
-        raise UserError(f"{name}: was trained on features that came from elsewhere, so it cannot look at pictures")
-    backbone, cut = seen
-    if cut.parts > 1:
-        raise UserError(f"{name}: looks at several parts of a picture (features.crops), and immich sends one square")
-    encoder = model.readers[0].encoder
+    seen, encoder = _seen_by_run(model, name), model.readers[0].encoder
     rules = encoder.tokeniser.tokenizer_rules()
     text = deepcopy(encoder).float().cpu().eval().requires_grad_(False).export_graph()
-    pictures = RunPictures(backbone.network, cut.mirror, cut.size, model.encoders.picture.export_graph())
     plain = [code for code in model.languages if code.split("-")[0] not in (*ELISION, *TURKIC)]
     unsaid = "read as in other languages, since immich does not say which language a query is in"
     notes = [f"{rule} {unsaid}" for rule in _rules_of_languages(model.languages)]
-    square = cut.size if cut.stretch else cut.resize
     run = model.run
     assert run is not None  # noqa: S101 (it was loaded from one)
     card = card_of_run(run, started_from(model))
-    colours = tuple(backbone.mean), tuple(backbone.std)
     code = (plain or ["en"])[0]
     texts = samples.captions(encoder.tokeniser, [code])[0]
-    return Parts(model, card, text, rules, pictures, square, cut.stretch, cut.resample, *colours, texts, code, notes)
+    return Parts(model, card, text, rules, seen, texts, code, notes)
+
+
+def _seen_by_run(model: TrainedModel, name: str) -> Seen:
+    behind = model.encoders.picture.export_graph()
+    if model.pictures is not None:
+        return _seen_by_side(model.pictures, behind)
+    found = seen_by(model)
+    if found is None:
+        raise UserError(f"{name}: was trained on features that came from elsewhere, so it cannot look at pictures")
+    backbone, cut = found
+    if cut.parts > 1:
+        raise UserError(f"{name}: looks at several parts of a picture (features.crops), and immich sends one square")
+    network = Middle(Mirrored(backbone.network, cut.mirror), cut.size, behind)
+    square = cut.size if cut.stretch else cut.resize
+    return Seen(network, square, cut.stretch, cut.resample, tuple(backbone.mean), tuple(backbone.std))
+
+
+def _seen_by_side(side: PictureSide, behind: nn.Module) -> Seen:
+    cut = side.cutting()
+    square = cut.size if cut.stretch else cut.resize
+    return Seen(Middle(SideColours(side), cut.size, behind), square, cut.stretch, cut.resample, cut.mean, cut.std)
 
 
 def _rules_of_languages(languages: list[str]) -> list[str]:
@@ -144,35 +173,13 @@ def _rules_of_languages(languages: list[str]) -> list[str]:
 
 
 def _of_pretrained(model: PretrainedModel) -> Parts:
-    reading, cut = model.text.text_rules(), model.pictures.cutting()
+    reading = model.text.text_rules()
     if model.prompt is not None:
         raise UserError(f"{model.name}: a prompt cannot be exported to immich")
-    rules, pad_symbol = _rules(reading.rules, reading.small_letters, reading.prefix, reading.pad)
-    text = TextGraph(model.text, reading)
-    pictures = PairPictures(model.pictures, cut.size)
+    text, seen = SideGraph(model.text, nn.Identity()), _seen_by_side(model.pictures, nn.Identity())
+    texts = samples.pieces(PieceTokeniser.from_json(piece_tokeniser(reading)))
     card = card_of_pretrained(folders_of(model))
-    square = cut.size if cut.stretch else cut.resize
-    said = TokenizerRules(rules, pad_symbol, reading.pad, reading.longest)
-    texts = samples.pieces(tokeniser_of(reading, None))
-    colours = cut.mean, cut.std
-    return Parts(model, card, text, said, pictures, square, cut.stretch, cut.resample, *colours, texts, "", [])
-
-
-def _rules(rules: str, small_letters: bool, prefix: str, pad_row: int) -> tuple[str, str]:
-    """tokenizer.json that also does what is done before a text is given to the tokeniser; and its padding symbol."""
-    from tokenizers import Regex, Tokenizer, normalizers
-
-    from groundling.encoders.tokenisers.word_rules import FINAL_SIGMA
-
-    made = Tokenizer.from_str(rules)
-    made.no_padding()
-    made.no_truncation()
-    first: list[Any] = [normalizers.Prepend(prefix)] if prefix else []
-    first += [normalizers.Replace(Regex(FINAL_SIGMA), "ς"), normalizers.Lowercase()] if small_letters else []
-    if first:
-        own = [] if made.normalizer is None else [made.normalizer]
-        made.normalizer = normalizers.Sequence([*first, *own])
-    return made.to_str(), str(made.id_to_token(pad_row))
+    return Parts(model, card, text, piece_rules(reading), seen, texts, "", [])
 
 
 class TextForImmich(nn.Module):
@@ -207,32 +214,29 @@ class ForImmich(nn.Module):
         return pad(vectors, (0, self.dimensions - vectors.shape[1]))
 
 
-class RunPictures(nn.Module):
-    """Normalised colours → the middle → backbone, with its mirror image where it takes that → picture encoder."""
+class Mirrored(nn.Module):
+    """A backbone, and its mean with that of the mirror image where it takes that."""
 
-    def __init__(self, network: Any, mirror: bool, size: int, encoder: nn.Module) -> None:
+    def __init__(self, network: Any, mirror: bool) -> None:
         super().__init__()
-        self.network, self.mirror, self.size, self.encoder = network, mirror, size, encoder
+        self.network, self.mirror = network, mirror
+
+    def forward(self, colours: Tensor) -> Tensor:
+        features: Tensor = self.network(colours)
+        return (features + self.network(colours.flip(3))) / 2 if self.mirror else features
+
+
+class Middle(nn.Module):
+    """Normalised colours → the middle → what looks at it → what is behind that."""
+
+    def __init__(self, network: nn.Module, size: int, behind: nn.Module) -> None:
+        super().__init__()
+        self.network, self.size, self.behind = network, size, behind
 
     def forward(self, image: Tensor) -> Tensor:
         first = round((image.shape[2] - self.size) / 2)
-        middle = image[:, :, first : first + self.size, first : first + self.size]
-        features = self.network(middle)
-        if self.mirror:
-            features = (features + self.network(middle.flip(3))) / 2
-        vectors: Tensor = self.encoder(features)
+        vectors: Tensor = self.behind(self.network(image[:, :, first : first + self.size, first : first + self.size]))
         return vectors
-
-
-class PairPictures(nn.Module):
-    def __init__(self, side: Any, size: int) -> None:
-        super().__init__()
-        self.network, self.vectors, self.size = side.network.float().requires_grad_(False), side.vectors, size
-
-    def forward(self, image: Tensor) -> Tensor:
-        first = (image.shape[2] - self.size) // 2
-        middle = image[:, :, first : first + self.size, first : first + self.size]
-        return normalize(self.vectors({"pixel_values": middle}).float(), dim=-1)
 
 
 def _write_text(folder: Path, parts: Parts, dimensions: int, precision: Precision) -> None:
@@ -247,12 +251,13 @@ def _write_text(folder: Path, parts: Parts, dimensions: int, precision: Precisio
 
 
 def _write_pictures(folder: Path, parts: Parts, dimensions: int, precision: Precision) -> None:
-    inputs = {"image": (torch.zeros(2, 3, parts.square, parts.square), ["pictures", None, None, None])}
-    graph = make_graph(ForImmich(parts.pictures, dimensions), inputs, "pictures", "the picture side")
+    seen = parts.seen
+    inputs = {"image": (torch.zeros(2, 3, seen.square, seen.square), ["pictures", None, None, None])}
+    graph = make_graph(ForImmich(seen.network, dimensions), inputs, "pictures", "the picture side")
     _write_graph(folder, graph.data, precision)
-    cut = {"size": [parts.square, parts.square], "mode": "RGB", "mean": list(parts.mean), "std": list(parts.std)}
-    mode = "squash" if parts.stretch else "shortest"
-    write_json(folder / "preprocess_cfg.json", {**cut, "interpolation": parts.resample, "resize_mode": mode})
+    cut = {"size": [seen.square, seen.square], "mode": "RGB", "mean": list(seen.mean), "std": list(seen.std)}
+    mode = "squash" if seen.stretch else "shortest"
+    write_json(folder / "preprocess_cfg.json", {**cut, "interpolation": seen.resample, "resize_mode": mode})
 
 
 def _write_graph(folder: Path, data: bytes, precision: Precision) -> None:

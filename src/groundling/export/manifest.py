@@ -41,7 +41,7 @@ class ReaderFiles(Settings):
 class PreprocessingSettings(Settings):
     """How a picture becomes pixels (see `vision.preprocessing.Preprocessing`); colours are normalised in the graph."""
 
-    like: Literal["groundling", "transformers"] = Field(
+    like: Literal["groundling", "transformers", "torchvision"] = Field(
         "groundling", description="whose arithmetic it is: resizing and cutting in one step, or one after the other"
     )
 

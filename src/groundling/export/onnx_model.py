@@ -26,10 +26,13 @@ from groundling.model import FeatureModel
 from groundling.model.prompt import refuse_options
 from groundling.model.vectors import Owners, Vectors
 from groundling.text import Tokens
-from groundling.vision.preprocessing import Pixels, Preprocessing, ProcessorCut
+from groundling.vision.preprocessing import Pixels, Preprocessing, ProcessorCut, TorchvisionCut
 
 SQUARES_AT_ONCE = 4  # more do not fit a core's cache, and take longer
 PICTURES_AT_ONCE = 4096
+CUTS: dict[str, type[Preprocessing]] = {
+    "groundling": Preprocessing, "transformers": ProcessorCut, "torchvision": TorchvisionCut,
+}  # fmt: skip
 
 
 class Reader:
@@ -94,8 +97,7 @@ class OnnxModel(FeatureModel):
                 "train one with a backbone"
             )
         said = settings.model_dump(exclude={"like"})
-        plain = settings.like == "transformers"
-        return Session(self.folder, graph), ProcessorCut(**said) if plain else Preprocessing(**said)
+        return Session(self.folder, graph), CUTS[settings.like](**said)
 
     @cached_property
     def _entailment(self) -> Session:

@@ -39,15 +39,22 @@ def _known(tokeniser: Tokeniser) -> Mapping[str, Sequence[str]]:
     listed = tokeniser.listed_words()
     if listed is not None:
         return listed
+    if known := _pieces(tokeniser):
+        return {"": known}
     letters, draw = sorted(tokeniser.known_letters() or "a"), np.random.default_rng(1)
     return {"": ["".join(draw.choice(letters, size)) for size in (*range(1, 40), *range(1, 12))]}
 
 
+def _pieces(tokeniser: Tokeniser) -> list[str]:
+    """Of the vocabulary of a tokeniser of word pieces, those that are words."""
+    vocabulary = getattr(tokeniser, "pieces", None)
+    known = [] if vocabulary is None else sorted(vocabulary.get_vocab())
+    return [word for token in known if (word := token.strip("Ġ▁#</w>")).isalpha()]
+
+
 def pieces(tokeniser: Tokeniser, count: int = 48) -> list[str]:
     """Texts for a tokeniser of word pieces: of its own vocabulary, as far as these are words, among others."""
-    vocabulary = getattr(tokeniser, "pieces", None)
-    known = sorted(vocabulary.get_vocab()) if vocabulary is not None else []
-    words = [word for token in known if (word := token.strip("Ġ▁#</w>")).isalpha()] or ["dog", "a", "Hund"]
+    words = _pieces(tokeniser) or ["dog", "a", "Hund"]
     draw = np.random.default_rng(0)
     texts = []
     for number in range(count):

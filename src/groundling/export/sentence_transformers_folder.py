@@ -18,19 +18,28 @@ import torch
 from torch import nn
 
 from groundling.encoders.text.base import PooledParts
+from groundling.encoders.tokenisers import PieceTokeniser
+from groundling.encoders.tokenisers.side import piece_tokeniser
 from groundling.errors import UserError
 from groundling.export import samples
 from groundling.export.card import Card, card_of_pretrained, card_of_run
 from groundling.export.doors import Written, is_run, pretrained
 from groundling.export.onnx_card import started_from
 from groundling.export.write import export_run
-from groundling.export.write_pretrained import folders_of, tokeniser_of
+from groundling.export.write_pretrained import export_pretrained, folders_of
 from groundling.files import new_folder, write_json
 from groundling.model.pretrained import PretrainedModel
 from groundling.model.protocol import Model
 from groundling.model.trained import TrainedModel
 
 MODULE = "groundling.export.sentence_transformers_module.GroundlingModule"
+FOLDER = "0_Groundling"  # of that module
+MODULE_ABOUT = "a module of groundling, for text and pictures"
+MODULE_NOTES = [
+    "Its text encoder runs in groundling: where it is loaded, `pip install 'groundling[onnx]'`, and from "
+    "sentence-transformers 6 on trust_remote_code=True, which lets it import a module that is not its own (nothing in "
+    "the folder is run)"
+]
 TOLERANCE = 1e-4
 LOAD = """from sentence_transformers import SentenceTransformer
 model = SentenceTransformer("{folder}"{trust})
@@ -58,21 +67,19 @@ def _run(model: TrainedModel, folder: Path, library: Any) -> Written:
             _save(library, _modules(library, parts), place)
             about = "a transformer, its pooling and what is behind it, for text"
             return _finish(model, folder, place, card, texts, codes, about)
-        from groundling.export.sentence_transformers_module import FOLDER
-
         export_run(run.folder, place / FOLDER)
-        write_json(place / "modules.json", [{"idx": 0, "name": "0", "path": FOLDER, "type": MODULE}])
-        versions = {"sentence_transformers": version("sentence-transformers"), "pytorch": torch.__version__}
-        facts = {"__version__": versions, "model_type": "SentenceTransformer", "similarity_fn_name": "cosine"}
-        write_json(place / "config_sentence_transformers.json", {**facts, "prompts": {}, "default_prompt_name": None})
+        _write_module(place)
         texts = [text for text in texts if text]
         codes = [_detected(model, text) for text in texts]
-        notes = [
-            "Its text encoder is groundling's own: where it is loaded, `pip install 'groundling[onnx]'`, and from "
-            "sentence-transformers 6 on trust_remote_code=True, which lets it import a module that is not its own "
-            "(nothing in the folder is run)"
-        ]
-        return _finish(model, folder, place, card, texts, codes, "a module of groundling, for text and pictures", notes)
+        return _finish(model, folder, place, card, texts, codes, MODULE_ABOUT, MODULE_NOTES)
+
+
+def _write_module(place: Path) -> None:
+    """What the library reads of a folder whose one module is ours."""
+    write_json(place / "modules.json", [{"idx": 0, "name": "0", "path": FOLDER, "type": MODULE}])
+    versions = {"sentence_transformers": version("sentence-transformers"), "pytorch": torch.__version__}
+    facts = {"__version__": versions, "model_type": "SentenceTransformer", "similarity_fn_name": "cosine"}
+    write_json(place / "config_sentence_transformers.json", {**facts, "prompts": {}, "default_prompt_name": None})
 
 
 def _detected(model: Model, text: str) -> str:
@@ -112,15 +119,20 @@ def _pretrained(model: PretrainedModel, folder: Path, library: Any) -> Written:
     if model.prompt is not None:
         raise UserError(f"{model.name}: a prompt cannot be exported; give it to `encode`")
     card, base = card_of_pretrained(folders_of(model)), _of_library("sentence_transformers.base.modules")
-    reading = model.text.text_rules()
-    texts = samples.pieces(tokeniser_of(reading, None))
+    reading, parts = model.text.text_rules(), model.text.pooled_parts()
+    texts = samples.pieces(PieceTokeniser.from_json(piece_tokeniser(reading)))
     codes = [""] * len(texts)
     notes: list[str] = []
     with new_folder(folder.expanduser()) as place:
+        if model.text.format != "transformers":
+            export_pretrained(model, place / FOLDER)
+            _write_module(place)
+            return _finish(model, folder, place, card, texts, codes, MODULE_ABOUT, MODULE_NOTES)
         if model.text.folder != model.pictures.folder:
-            if not (model.text.folder / "modules.json").exists():
-                raise UserError(f"{model.text.name}: a text side that sentence-transformers has no modules for")
-            modules = list(library(str(model.text.folder), device="cpu", local_files_only=True))
+            if parts is not None:
+                modules = _modules(library, parts)[:-1]
+            else:
+                modules = list(library(str(model.text.folder), device="cpu", local_files_only=True))
             notes = ["The text side alone: pictures have their vectors from " + model.pictures.name]
         else:
             more: dict[str, Any] = {"padding": "max_length"} if reading.padded else {}

@@ -18,8 +18,6 @@ from sentence_transformers.base.modules import InputModule
 
 from groundling.export.onnx_model import OnnxModel
 
-FOLDER = "0_Groundling"
-
 
 class GroundlingModule(InputModule):
     """Texts, or pictures → unit vectors."""

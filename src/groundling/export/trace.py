@@ -71,6 +71,17 @@ def traced(
     )
 
 
+def make_graph(module: nn.Module, inputs: dict[str, Any], side: str, what: str, output: str = "vectors") -> Graph:
+    """The same; what a network that is not ours leads the exporter into is told in a sentence about `what`."""
+    try:
+        return traced(module, inputs, output, side)
+    except UserError:
+        raise
+    except Exception as error:  # whatever a network that is not ours leads the exporter into
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise UserError(f"{what}: cannot be exported to ONNX ({reason[:200]})") from error
+
+
 def _bare(model: Any) -> Any:
     """Without the exporter's notes on each node, which name files and lines of the machine it ran on."""
     del model.graph.value_info[:], model.graph.metadata_props[:], model.metadata_props[:]

@@ -10,25 +10,21 @@ import torch
 
 import groundling
 from groundling.encoders.text import TextEncoder
-from groundling.errors import UserError
 from groundling.export import manifest as manifests
 from groundling.export.agreement import TOLERANCE, measured
-from groundling.export.backbone_graph import BackboneGraph
 from groundling.export.card import card_of_run
-from groundling.export.manifest import Agreement, ExportedFile, GraphFile, Manifest, PreprocessingSettings, ReaderFiles
+from groundling.export.eyes import eyes_of
+from groundling.export.manifest import Agreement, ExportedFile, GraphFile, Manifest, ReaderFiles
 from groundling.export.onnx_card import started_from, write_card
 from groundling.export.onnx_model import OnnxModel
 from groundling.export.precision import Precision, reduced
 from groundling.export.recall import recall_kept
-from groundling.export.trace import Graph, traced
+from groundling.export.trace import Graph, make_graph
 from groundling.files import atomic_path, new_folder, refuse_existing, with_checksum, write_json
 from groundling.model.trained import Reader, TrainedModel
 from groundling.progress import bar
 from groundling.run import Run
 from groundling.systems import JudgingEncoders
-from groundling.vision.backbones import Backbone
-from groundling.vision.from_settings import backbone_of, preprocessing_of
-from groundling.vision.preprocessing import Preprocessing
 
 
 def export_run(run: str | Path, folder: str | Path, precision: Precision = "float32") -> Manifest:
@@ -47,8 +43,8 @@ def export_run(run: str | Path, folder: str | Path, precision: Precision = "floa
         progress.advance()
         picture = write_graph(place, "picture.onnx", _picture(model), precision)
         progress.advance()
-        seen = seen_by(model)
-        backbone = None if seen is None else write_graph(place, "backbone.onnx", _backbone_graph(*seen), precision)
+        eyes = eyes_of(model)
+        backbone = None if eyes is None else write_graph(place, "backbone.onnx", eyes.graph(), precision)
         head = (
             write_graph(place, "verdict.onnx", _head_graph(model, readers[0].text, picture), precision)
             if model.judges
@@ -68,8 +64,8 @@ def export_run(run: str | Path, folder: str | Path, precision: Precision = "floa
             dimensions=readers[0].text.outputs["vectors"][1],
             picture_dimensions=picture.outputs["vectors"][1],
             features=model.features,
-            backbone_name="a precomputed array" if seen is None else model.recipe.features.backbone,
-            looking=None if seen is None else _settings(seen[1]),
+            backbone_name="a precomputed array" if eyes is None else eyes.name,
+            looking=None if eyes is None else eyes.looking,
             fingerprint=model.fingerprint + suffix,
             text_fingerprint=model.text_fingerprint + suffix,
             picture_fingerprint=model.picture_fingerprint + suffix,
@@ -84,7 +80,7 @@ def export_run(run: str | Path, folder: str | Path, precision: Precision = "floa
         )
         write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
         exported = OnnxModel.load(place)
-        agreement = measured(model, exported, seen, precision, opened.folder)
+        agreement = measured(model, exported, eyes, precision, opened.folder)
         manifest = manifest.model_copy(update={"agreement": agreement, "recall": recall_kept(model, exported)})
         write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
         write_card(card_of_run(opened, started_from(model)), place, manifest, folder)
@@ -144,39 +140,6 @@ class Tempered(torch.nn.Module):
     def forward(self, sentences: torch.Tensor, pictures: torch.Tensor) -> torch.Tensor:
         logits: torch.Tensor = self.head(sentences, pictures)
         return logits if self.temperature == 1 else logits / self.temperature
-
-
-def _backbone_graph(backbone: Backbone, preprocessing: Preprocessing) -> Graph:
-    example = torch.zeros(3, backbone.size, backbone.size, 3, dtype=torch.uint8)
-    inputs = {"pixels": (example, ["squares", None, None, None])}
-    return make_graph(
-        BackboneGraph(backbone, preprocessing.mirror), inputs, "squares", f"backbone {backbone.name}", "features"
-    )
-
-
-def make_graph(module: torch.nn.Module, inputs: dict[str, Any], side: str, what: str, output: str = "vectors") -> Graph:
-    try:
-        return traced(module, inputs, output, side)
-    except UserError:
-        raise
-    except Exception as error:  # whatever a network that is not ours leads the exporter into
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise UserError(f"{what}: cannot be exported to ONNX ({reason[:200]})") from error
-
-
-def seen_by(model: TrainedModel) -> tuple[Backbone, Preprocessing] | None:
-    settings = model.feature_settings
-    if settings is None or settings.array is not None:
-        return None
-    backbone = backbone_of(settings).to(torch.device("cpu"))
-    if backbone.dim != model.features:
-        return None  # the features came with the corpus, from some other network
-    return backbone, preprocessing_of(settings, backbone)
-
-
-def _settings(preprocessing: Preprocessing) -> PreprocessingSettings:
-    own = PreprocessingSettings.model_fields.keys() - {"like"}
-    return PreprocessingSettings(**{name: getattr(preprocessing, name) for name in own})
 
 
 def write_graph(folder: Path, name: str, graph: Graph, precision: Precision) -> GraphFile:

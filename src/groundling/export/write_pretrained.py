@@ -1,7 +1,6 @@
 """A pretrained pair as the same folder of ONNX graphs that a run becomes: indexed, searched and served without
 transformers and without PyTorch."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -10,18 +9,21 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 import groundling
-from groundling.encoders.tokenisers import PieceTokeniser
+from groundling.encoders.text.side import SideGraph
+from groundling.encoders.tokenisers.side import piece_tokeniser
 from groundling.export import manifest as manifests
 from groundling.export.agreement import TOLERANCE, measured_pretrained
 from groundling.export.card import card_of_pretrained
-from groundling.export.manifest import Agreement, ExportedFile, Manifest, PreprocessingSettings, ReaderFiles
+from groundling.export.eyes import eyes_of_side
+from groundling.export.manifest import Agreement, ExportedFile, Manifest, ReaderFiles
 from groundling.export.onnx_card import write_card
 from groundling.export.onnx_model import OnnxModel
 from groundling.export.precision import Precision
-from groundling.export.write import file_sha256, make_graph, write_graph
+from groundling.export.trace import Graph, make_graph
+from groundling.export.write import file_sha256, write_graph
 from groundling.files import new_folder, refuse_existing, with_checksum, write_json
 from groundling.model.pretrained import PretrainedModel
-from groundling.model.sides import Cutting, PictureSide, TextRules, TextSide
+from groundling.model.sides import TextSide
 from groundling.progress import bar
 
 
@@ -29,18 +31,14 @@ def export_pretrained(model: PretrainedModel, folder: str | Path, precision: Pre
     """A pretrained model, loaded on the CPU, as `folder`, which must not be there yet."""
     folder = Path(folder).expanduser()
     refuse_existing(folder)
-    reading, cutting = model.text.text_rules(), model.pictures.cutting()
+    reading, eyes = model.text.text_rules(), eyes_of_side(model, model.pictures)
     suffix = "" if precision == "float32" else f"-{precision}"
     with new_folder(folder) as place, bar("Exporting", total=3) as progress:
         what = f"a model of type {model.backbone}"
-        write_json(place / "tokeniser.json", tokeniser_of(reading, model.prompt).to_json())
-        text = write_graph(place, "text.onnx", text_graph(model.text, reading, what), precision)
+        write_json(place / "tokeniser.json", piece_tokeniser(reading, model.prompt))
+        text = write_graph(place, "text.onnx", text_graph(model.text, what), precision)
         progress.advance()
-        network = PictureGraph(model.pictures, cutting)
-        squares = {"pixels": (torch.zeros(3, cutting.size, cutting.size, 3, dtype=torch.uint8), SQUARES)}
-        backbone = write_graph(
-            place, "backbone.onnx", make_graph(network, squares, "squares", what, "features"), precision
-        )
+        backbone = write_graph(place, "backbone.onnx", eyes.graph(), precision)
         features = {"features": (torch.ones(3, model.dimensions), ["pictures", None])}
         picture = write_graph(place, "picture.onnx", make_graph(UnitVectors(), features, "pictures", what), precision)
         progress.advance()
@@ -57,7 +55,7 @@ def export_pretrained(model: PretrainedModel, folder: str | Path, precision: Pre
             picture_dimensions=model.dimensions,
             features=model.dimensions,
             backbone_name=model.backbone,
-            looking=looking(cutting),
+            looking=eyes.looking,
             fingerprint=model.fingerprint + suffix,
             text_fingerprint=model.text_fingerprint + suffix,
             picture_fingerprint=model.picture_fingerprint + suffix,
@@ -82,72 +80,18 @@ def export_pretrained(model: PretrainedModel, folder: str | Path, precision: Pre
     return manifest
 
 
-SQUARES = ["squares", None, None, None]
-
-
 def folders_of(model: PretrainedModel) -> dict[str, Path]:
     """Names and folders of the picture side, and of the text side where that is another."""
     return {model.pictures.name: model.pictures.folder, model.text.name: model.text.folder}
 
 
-def tokeniser_of(reading: TextRules, prompt: str | None) -> PieceTokeniser:
-    return PieceTokeniser.from_json(
-        {
-            "rules": reading.rules,
-            "longest": reading.longest,
-            "prompt": reading.prefix + (prompt or "{}"),
-            "small_letters": reading.small_letters,
-        }
-    )
-
-
-def looking(cutting: Cutting) -> PreprocessingSettings:
-    cut = {name: value for name, value in asdict(cutting).items() if name not in ("mean", "std")}
-    return PreprocessingSettings(like="transformers", mirror=False, crops=1, **cut)
-
-
-def text_graph(side: TextSide, reading: TextRules, what: str) -> Any:
+def text_graph(side: TextSide, what: str) -> Graph:
+    pad = side.text_rules().pad
     inputs: dict[str, Any] = {
-        "ids": (torch.full((3, 5), reading.pad, dtype=torch.int32), ["captions", "longest"]),
+        "ids": (torch.full((3, 5), pad, dtype=torch.int32), ["captions", "longest"]),
         "lengths": (torch.tensor([5, 2, 1]), ["captions"]),
     }
-    return make_graph(TextGraph(side, reading), inputs, "captions", what)
-
-
-class TextGraph(nn.Module):
-    """[captions, longest] tokens and [captions] lengths → unit vectors, padded and masked as the side's makers did."""
-
-    def __init__(self, side: TextSide, reading: TextRules) -> None:
-        super().__init__()
-        self.network, self.reading = side.network.float().requires_grad_(False), reading
-        self.vectors = side.vectors
-
-    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        said = self.reading
-        if said.padded:  # whatever the width is, `longest` columns are left
-            more = torch.zeros((ids.shape[0], said.longest), dtype=ids.dtype, device=ids.device)
-            ids = torch.cat([ids, more], dim=1)[:, : said.longest]
-        real = torch.arange(ids.shape[1], device=ids.device)[None, :] < lengths[:, None]
-        inputs = {"input_ids": torch.where(real, ids, said.pad).long()}
-        if said.masked:
-            inputs["attention_mask"] = real.long()
-        return normalize(self.vectors(inputs).float(), dim=-1)
-
-
-class PictureGraph(nn.Module):
-    """[squares, size, size, 3] bytes → colours as the side's makers normalised them → features."""
-
-    mean: Tensor
-    std: Tensor
-
-    def __init__(self, side: PictureSide, cutting: Cutting) -> None:
-        super().__init__()
-        self.network, self.vectors = side.network.float().requires_grad_(False), side.vectors
-        self.register_buffer("mean", torch.tensor(cutting.mean)[:, None, None])
-        self.register_buffer("std", torch.tensor(cutting.std)[:, None, None])
-
-    def forward(self, pixels: Tensor) -> Tensor:
-        return self.vectors({"pixel_values": (pixels.permute(0, 3, 1, 2).float() / 255 - self.mean) / self.std}).float()
+    return make_graph(SideGraph(side, nn.Identity()), inputs, "captions", what)
 
 
 class UnitVectors(nn.Module):

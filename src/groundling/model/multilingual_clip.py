@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from groundling import hub
+from groundling.encoders.text.base import PooledParts
 from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.pooled_transformer import PooledTransformer
@@ -78,6 +79,9 @@ class MultilingualClip(TextSide):
 
     def text_rules(self) -> TextRules:
         return self.encoder.text_rules()
+
+    def pooled_parts(self) -> PooledParts:
+        return PooledParts(self.encoder.network, self.encoder.pieces, self.encoder.longest, "mean", [self.linear])
 
     def vectors(self, inputs: Inputs) -> Tensor:
         vectors: Tensor = self.linear(self.encoder.vectors(inputs))

@@ -7,10 +7,10 @@ are safetensors, or PyTorch's own files read as tensors only.
 
 import importlib
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal, cast
 
 import torch
 from PIL import Image
@@ -21,7 +21,8 @@ from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.fingerprint import side_fingerprint
 from groundling.model.pair import Pair, SideOfPair
-from groundling.model.sides import Inputs, PictureSide, TextSide
+from groundling.model.processor_settings import rules_of
+from groundling.model.sides import Cutting, Inputs, PictureSide, TextRules, TextSide
 from groundling.model.snapshot import tensors
 from groundling.vision.preprocessing import Pixels, Upright
 
@@ -82,6 +83,9 @@ class OpenClipPair(Pair):
 
 
 class OpenClipText(SideOfPair[OpenClipPair], TextSide):
+    takes: ClassVar = "text"
+    format: ClassVar = "open_clip"
+
     @cached_property
     def tokeniser(self) -> Any:
         try:
@@ -95,6 +99,20 @@ class OpenClipText(SideOfPair[OpenClipPair], TextSide):
     def tokens(self, texts: Sequence[str]) -> Inputs:
         return {"text": self.tokeniser(list(texts))}
 
+    def text_rules(self) -> TextRules:
+        """Texts are filled up to a length, and the network finds padding by itself."""
+        said: Mapping[str, Any] = self.pair.config.get("text_cfg") or {}
+        options: Mapping[str, Any] = said.get("tokenizer_kwargs") or {}
+        own, found = hasattr(self.tokeniser, "bpe_ranks"), self.tokeniser
+        special = {*options} - {"clean"} or said.get("tokenizer_mode")
+        if special or not (own or hasattr(found, "tokenizer")):
+            return super().text_rules()  # which says why not
+        pieces = _as_transformers(found) if own else found.tokenizer
+        clean = str(options.get("clean", "lower" if own else "whitespace"))
+        pad = 0 if own else int(pieces.pad_token_id or 0)
+        rules = rules_of(pieces, self.name)
+        return TextRules(rules, int(found.context_length), pad, padded=True, masked=False, clean=clean)
+
     def vectors(self, inputs: Inputs) -> Tensor:
         vectors: Tensor = self.network.encode_text(**inputs)  # type: ignore[operator]  # a method of every pair
         return vectors
@@ -107,13 +125,28 @@ class OpenClipText(SideOfPair[OpenClipPair], TextSide):
 
 class OpenClipPictures(SideOfPair[OpenClipPair], PictureSide):
     backbone = "open_clip"
+    takes: ClassVar = "image"
+
+    @cached_property
+    def settings(self) -> Any:
+        """How pictures are cut, as open_clip has it."""
+        said: Any = self.network.visual.preprocess_cfg  # type: ignore[union-attr]
+        return importlib.import_module("open_clip.transform").PreprocessCfg(**said)
 
     @cached_property
     def transform(self) -> Any:
         """From a picture to pixels, as open_clip does it."""
-        transforms = importlib.import_module("open_clip.transform")
-        settings: Any = self.network.visual.preprocess_cfg  # type: ignore[union-attr]
-        return transforms.image_transform_v2(transforms.PreprocessCfg(**settings), is_train=False)
+        return importlib.import_module("open_clip.transform").image_transform_v2(self.settings, is_train=False)
+
+    def cutting(self) -> Cutting:
+        said = self.settings
+        height, width = (said.size, said.size) if isinstance(said.size, int) else said.size
+        if height != width or said.resize_mode not in ("shortest", "squash"):
+            return super().cutting()  # which says why not
+        kind = cast(Literal["bicubic", "bilinear"], "bilinear" if said.interpolation == "bilinear" else "bicubic")
+        Colours = tuple[float, float, float]
+        mean, std = cast(Colours, tuple(said.mean)), cast(Colours, tuple(said.std))
+        return Cutting(height, height, said.resize_mode == "squash", kind, mean, std, "torchvision")
 
     @cached_property
     def preparation(self) -> Upright:
@@ -131,3 +164,11 @@ class OpenClipPictures(SideOfPair[OpenClipPair], PictureSide):
     def fingerprint(self) -> str:
         facts = {"config": self.pair.config.get("vision_cfg"), "cut": self.pair.cut}
         return side_fingerprint(facts, self.pair.weights(pictures=True), "")
+
+
+def _as_transformers(own: Any) -> Any:
+    """The tokeniser of OpenAI's CLIP, which open_clip has as code, as transformers has it: the same byte pairs."""
+    made = hub.transformers("model of open_clip").CLIPTokenizer
+    start, end = own.decoder[own.sot_token_id], own.decoder[own.eot_token_id]
+    merges = sorted(own.bpe_ranks, key=own.bpe_ranks.__getitem__)
+    return made(vocab=own.encoder, merges=merges, bos_token=start, eos_token=end, unk_token=end, pad_token=end)

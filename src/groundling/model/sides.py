@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from torch.nn.functional import normalize
 
 from groundling.errors import UserError
 from groundling.model.vectors import Vectors
+
+if TYPE_CHECKING:
+    from groundling.encoders.text.base import PooledParts
 
 Inputs = dict[str, Tensor]  # what a network is called with, by name; the first dimension is that of the batch
 GPU_BATCH = 32  # pictures at once
@@ -35,6 +38,7 @@ class TextRules:
         masked: whether the network is told which tokens are padding.
         small_letters: whether texts are read in small letters.
         prefix: what every text begins with.
+        clean: how texts are mended before that (see `text.cleaning`); "": they are not.
     """
 
     rules: str
@@ -44,6 +48,7 @@ class TextRules:
     masked: bool = True
     small_letters: bool = False
     prefix: str = ""
+    clean: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,7 @@ class Cutting:
         stretch: whether all of the picture becomes the square instead.
         resample: how pixels are interpolated.
         mean, std: of the colours, from 0 to 1.
+        like: whose arithmetic it is; they do not agree where the middle of an odd number of pixels is.
     """
 
     size: int
@@ -64,6 +70,7 @@ class Cutting:
     resample: Literal["bicubic", "bilinear"]
     mean: tuple[float, float, float]
     std: tuple[float, float, float]
+    like: Literal["transformers", "torchvision"] = "transformers"
 
 
 class Side(ABC):
@@ -105,6 +112,15 @@ class Side(ABC):
 
 
 class TextSide(Side):
+    """
+    Class attributes:
+        takes: what the network calls the tokens that it is given.
+        format: the library whose files it is read from.
+    """
+
+    takes: ClassVar[str] = "input_ids"
+    format: ClassVar[str] = "transformers"
+
     @abstractmethod
     def tokens(self, texts: Sequence[str]) -> Inputs:
         """What the network is given of these texts: cut, padded and spelled as its makers did."""
@@ -112,6 +128,11 @@ class TextSide(Side):
     def text_rules(self) -> TextRules:
         """What `tokens` does, as data; an error that says why, where that cannot be told."""
         raise UserError(f"{self.name}: what reads text here is code, not data, so that it cannot be exported")
+
+    def pooled_parts(self) -> "PooledParts | None":
+        """The same in parts that sentence-transformers has modules for; None where its files are such modules already,
+        or there are none."""
+        return None
 
     def encode(self, texts: Sequence[str], batch_size: int = 512) -> Vectors:
         """[texts, dimensions] unit vectors. Texts of like length go together; they come back in their own order."""
@@ -127,9 +148,13 @@ class PictureSide(Side):
     """
     Attributes:
         backbone: what looks at the pictures, in a word.
+
+    Class attributes:
+        takes: what the network calls the colours that it is given.
     """
 
     backbone: str
+    takes: ClassVar[str] = "pixel_values"
 
     @property
     @abstractmethod

@@ -38,12 +38,14 @@ class TokenizerRules:
         rules: what stands in its tokenizer.json.
         pad, pad_row: the symbol that fills up shorter captions, and its row.
         longest: entries of a caption that are read, with the marks at its ends.
+        notes: what is read otherwise all the same.
     """
 
     rules: str
     pad: str
     pad_row: int
     longest: int
+    notes: tuple[str, ...] = ()
 
 
 class Tokeniser(ABC):
@@ -55,6 +57,7 @@ class Tokeniser(ABC):
     Class attributes:
         kind: the name under which its JSON is found again.
         pretrained: whether it may have met languages that no caption of ours is in.
+        exports_entries: whether what was exported gives the very same entries, rather than vectors.
 
     Attributes:
         settings: how captions are cut into words.
@@ -62,6 +65,7 @@ class Tokeniser(ABC):
 
     kind: ClassVar[str]
     pretrained: ClassVar[bool] = False
+    exports_entries: ClassVar[bool] = True
     settings: TextSettings
 
     @property

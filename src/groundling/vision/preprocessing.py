@@ -158,10 +158,23 @@ class ProcessorCut(Preprocessing):
         width, height = image.size
         short = min(width, height)
         whole = image.resize((self.resize * width // short, self.resize * height // short), resample)
-        left, top = (whole.width - self.size) // 2, (whole.height - self.size) // 2
+        left, top = (self._middle(side - self.size) for side in whole.size)
         return np.asarray(whole.crop((left, top, left + self.size, top + self.size)))
 
     __call__ = pixels
+
+    @staticmethod
+    def _middle(left_over: int) -> int:
+        return left_over // 2
+
+
+@dataclass(frozen=True)
+class TorchvisionCut(ProcessorCut):
+    """The same in the steps of torchvision's transforms, which open_clip uses: they round where the middle begins."""
+
+    @staticmethod
+    def _middle(left_over: int) -> int:
+        return round(left_over / 2)
 
 
 def on_white(image: Image.Image) -> Image.Image:

@@ -11,6 +11,7 @@ It reads as its makers had it read and pools as they did. What is trained of it 
 "LoRA: Low-rank adaptation of large language models", https://arxiv.org/abs/2106.09685 (extra `tune`).
 """
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -87,14 +88,15 @@ class SideEncoder(TextEncoder):
         """What the side's own tokeniser would have given."""
         there = real(lengths, ids.shape[1])
         entries = ids.long().masked_fill(~there, self.tokeniser.padding)
-        names = self._names()
-        return {names[0]: entries, **({MASK: there.long()} if MASK in names else {})}
+        return {self._side[0].takes: entries, **({MASK: there.long()} if self._masked else {})}
 
-    def _names(self) -> list[str]:
-        """Of what the side is given."""
-        if not hasattr(self, "_given"):
-            self._given = list(self._side[0].tokens(["a"]))
-        return self._given
+    @cached_property
+    def _masked(self) -> bool:
+        """Whether the side is told what is padding."""
+        return MASK in self._side[0].tokens(["a"])
+
+    def export_graph(self) -> nn.Module:
+        return SideGraph(self._side[0], self.project)
 
     @property
     def dimensions(self) -> int:
@@ -102,6 +104,31 @@ class SideEncoder(TextEncoder):
 
     def keep_files(self, run: Path) -> None:
         hub.keep(self.tokeniser.folder, run / hub.KEPT / self.tokeniser.inside, hub.ALL)
+
+
+class SideGraph(nn.Module):
+    """[captions, longest] tokens and [captions] lengths → unit vectors, padded and masked as the side's makers did.
+
+    Args:
+        side: a `model.sides.TextSide`.
+        project: what is behind it.
+    """
+
+    def __init__(self, side: Any, project: nn.Module) -> None:
+        super().__init__()
+        self.network: nn.Module = side.network.float().requires_grad_(False)
+        self.said, self.takes, self.vectors, self.project = side.text_rules(), side.takes, side.vectors, project
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        said = self.said
+        if said.padded:  # whatever the width is, `longest` columns are left
+            more = torch.zeros((ids.shape[0], said.longest), dtype=ids.dtype, device=ids.device)
+            ids = torch.cat([ids, more], dim=1)[:, : said.longest]
+        there = torch.arange(ids.shape[1], device=ids.device)[None, :] < lengths[:, None]
+        inputs = {self.takes: torch.where(there, ids, said.pad).long()}
+        if said.masked:
+            inputs[MASK] = there.long()
+        return normalize(self.project(self.vectors(inputs).float()), dim=-1)
 
 
 def without_pictures(network: Any) -> None:

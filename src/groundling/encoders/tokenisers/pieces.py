@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 
 from groundling.errors import UserError
 from groundling.settings import TextSettings
+from groundling.text.cleaning import CLEANINGS, cleaned
 from groundling.text.tokens import Tokeniser, Tokens, pad
 
 
@@ -17,6 +18,7 @@ class PieceTokeniser(Tokeniser):
         pieces: a `tokenizers.Tokenizer` that cuts at `longest`.
         prompt: what a text is put into before it is read, at the place of {}.
         small_letters: whether it is read in small letters.
+        clean: how it is mended before that (see `text.cleaning`); "": it is not.
     """
 
     kind: ClassVar[str] = "pieces"
@@ -26,6 +28,7 @@ class PieceTokeniser(Tokeniser):
     pieces: Any
     prompt: str = "{}"
     small_letters: bool = False
+    clean: str = ""
     settings: TextSettings = field(default=TextSettings(), init=False, compare=False)
 
     @property
@@ -35,11 +38,13 @@ class PieceTokeniser(Tokeniser):
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         read = [self.prompt.replace("{}", text) for text in texts]
         read = [text.lower() for text in read] if self.small_letters else read
+        read = [cleaned(text, self.clean) for text in read] if self.clean else read
         return pad([line.ids for line in self.pieces.encode_batch(read)])
 
     def to_json(self) -> dict[str, Any]:
         more: dict[str, Any] = {} if self.prompt == "{}" else {"prompt": self.prompt}
         more |= {"small_letters": True} if self.small_letters else {}
+        more |= {"clean": self.clean} if self.clean else {}
         return {"kind": self.kind, "longest": self.longest, "rules": self.rules, **more}
 
     @classmethod
@@ -55,4 +60,7 @@ class PieceTokeniser(Tokeniser):
         pieces.no_padding()
         pieces.enable_truncation(max_length=int(value["longest"]))
         prompt, small = str(value.get("prompt", "{}")), bool(value.get("small_letters", False))
-        return cls(value["rules"], int(value["longest"]), pieces, prompt, small)
+        clean = str(value.get("clean", ""))
+        if clean and clean not in CLEANINGS:
+            raise ValueError(f"unknown way to mend texts: {clean}")
+        return cls(value["rules"], int(value["longest"]), pieces, prompt, small, clean)

@@ -14,9 +14,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from groundling import hub
+from groundling.encoders.tokenisers.piece_rules import piece_rules
+from groundling.encoders.tokenisers.pieces import PieceTokeniser
 from groundling.errors import UserError
 from groundling.settings import TextSettings
-from groundling.text.tokens import Tokeniser, Tokens
+from groundling.text.tokens import Tokeniser, TokenizerRules, Tokens
 
 OPENER = "groundling.model.kept_sides"
 MASK = "attention_mask"
@@ -25,6 +27,18 @@ MASK = "attention_mask"
 def open_side(folder: Path, alone: bool) -> Any:
     """A `model.sides.TextSide`, on the CPU, with weights of its own."""
     return importlib.import_module(OPENER).text_side(folder, alone)
+
+
+def piece_tokeniser(said: Any, prompt: str | None = None) -> dict[str, Any]:
+    """JSON of the `PieceTokeniser` that cuts as the `model.sides.TextRules` of a text side say."""
+    return {
+        "kind": PieceTokeniser.kind,
+        "rules": said.rules,
+        "longest": said.longest,
+        "prompt": said.prefix + (prompt or "{}"),
+        "small_letters": said.small_letters,
+        "clean": said.clean,
+    }
 
 
 @dataclass(frozen=True)
@@ -41,6 +55,7 @@ class SideTokeniser(Tokeniser):
 
     kind: ClassVar[str] = "side"
     pretrained: ClassVar[bool] = True
+    exports_entries: ClassVar[bool] = False  # padding that its makers have read along is added by the graph
     model: str
     folder: Path = field(compare=False)
     fingerprint: str
@@ -93,10 +108,13 @@ class SideTokeniser(Tokeniser):
         return text if self.prompt is None else self.prompt.replace("{}", text)
 
     def exported(self) -> dict[str, Any]:
-        raise UserError(
-            f"{self.model}: a run that reads with the text side of a pretrained model is not exported to ONNX yet; "
-            "export the pretrained model itself"
-        )
+        """Its rules as data; an error where its makers have them as code."""
+        return piece_tokeniser(self.side.text_rules(), self.prompt)
+
+    def tokenizer_rules(self) -> TokenizerRules:
+        if self.prompt is not None:
+            raise UserError(f"{self.model}: reads texts inside of a prompt, which no tokenizer.json can say")
+        return piece_rules(self.side.text_rules())
 
     def known_words(self, words: Iterable[str]) -> set[str] | None:
         """Those that are spelled without an unknown piece."""
