@@ -96,13 +96,6 @@ def save_m_clip(folder: Path, words: Sequence[str]) -> Path:
     config = transformers.XLMRobertaConfig(**sizes, **more, **marks, vocab_size=len(pieces) + 1)
     weights = MClip(transformers.XLMRobertaModel(config), DIMENSIONS).state_dict()
     torch.save(weights, folder / "pytorch_model.bin")
-    said = {
-        "modelBase": "xlm-roberta-large",
-        "model_type": "M-CLIP",
-        "numDims": DIMENSIONS,
-        "transformerDimensions": 64,
-    }
-    (folder / "config.json").write_text(
-        json.dumps({"architectures": ["MultilingualCLIP"], "numDims": DIMENSIONS, **said})
-    )
+    said = {"architectures": ["MultilingualCLIP"], "modelBase": "xlm-roberta-large", "model_type": "M-CLIP"}
+    (folder / "config.json").write_text(json.dumps({**said, "numDims": DIMENSIONS, "transformerDimensions": 64}))
     return folder
