@@ -29,7 +29,10 @@ TOKENISER = (
     "merges.txt",
     "*.model",
 )
-ALL = tuple(f"{below}*.{ending}" for below in ("", "*/") for ending in ("json", "txt", "model", "safetensors", "bin"))
+ALL = (
+    *(f"{below}*.{ending}" for below in ("", "*/") for ending in ("json", "txt", "model", "safetensors", "bin")),
+    "README.md",
+)  # which says under which licence it is
 KEPT = "pretrained"  # the folder of a run that holds copies of other people's models
 DIGESTS = "digests.json"  # in such a copy: the SHA-256 of its files, which need not be read again to be known
 

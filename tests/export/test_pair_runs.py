@@ -41,6 +41,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A pair, a BERT, sentence pairs and a corpus of a few pictures; what was taught or tuned comes beside them."""
     folder = tmp_path_factory.mktemp("pairs")
     save_pair(folder / "pair", "CLIP", WORDS)
+    (folder / "pair" / "README.md").write_text("---\nlicense: mit\n---\n# A tiny pair\n")
     settings = save_bert(folder / "bert", WORDS) / "tokenizer_config.json"
     settings.write_text(json.dumps({**json.loads(settings.read_text()), "model_max_length": 40}))  # its positions
     draw = np.random.default_rng(0)
@@ -100,7 +101,7 @@ def test_onnxruntime_alone_has_the_vectors_of_the_run(kind: str, ground: Path, t
     assert (exported.picture_fingerprint == pair.picture_fingerprint) is (kind in TEACHING)
     assert manifest is not None and manifest.languages == model.languages
     assert (manifest.fingerprint, exported.kind) == (model.fingerprint, "run")
-    assert "licence" in (tmp_path / "onnx" / "README.md").read_text()
+    assert f"{ground / 'pair'}, licence: mit." in (tmp_path / "onnx" / "README.md").read_text()
     if kind == "ours":
         code = "import sys; from groundling.model import load; load(sys.argv[1]).encode_text(['hund'], 'de')\n"
         alone = f"{code}assert not {{'torch', 'transformers'}} & set(sys.modules)"

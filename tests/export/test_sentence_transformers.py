@@ -11,10 +11,13 @@ from PIL import Image
 from small_pairs import ASKED as PIECES
 from small_pairs import save_pair
 
+import pretrained_folders
 from conftest import make_recipe, make_world
 from groundling.errors import UserError
+from groundling.export import OnnxModel
 from groundling.export.doors import leave
 from groundling.model import Model, load
+from pretrained_folders import save_m_clip
 from tiny_networks import save_bert
 
 library = pytest.importorskip("sentence_transformers")
@@ -75,6 +78,18 @@ def test_a_pretrained_pair_goes_with_both_sides(kind: str, tmp_path: Path, photo
     seen = np.stack([loaded.encode(picture) for picture in pictures])
     alike = (seen * model.encode_pictures(pictures)).sum(axis=1) / np.linalg.norm(seen, axis=1)
     assert (alike > 0.99).all()  # torchvision, where it is there, resizes otherwise than Pillow for transformers
+
+
+def test_the_text_encoder_of_m_clip_needs_nothing_of_ours(tmp_path: Path) -> None:
+    words = ["dog", "hund", "house", "boat"]
+    pair, text = pretrained_folders.save_pair(tmp_path / "pair", "CLIP", words), save_m_clip(tmp_path / "text", words)
+    leave(str(pair), tmp_path / "onnx", tmp_path / "st", text_model=str(text))
+    loaded = library.SentenceTransformer(str(tmp_path / "st"), device="cpu")
+    assert all(type(module).__module__.startswith("sentence_transformers.") for module in loaded)
+    theirs = load(str(pair), str(text), "cpu").encode_text(PIECES)
+    assert np.abs(loaded.encode(PIECES) - theirs).max() < 1e-5
+    assert np.abs(OnnxModel.load(tmp_path / "onnx").encode_text(PIECES) - theirs).max() < 1e-5
+    assert np.abs(theirs - theirs[0]).max() > 1e-2  # or equality would mean nothing
 
 
 def test_what_is_there_is_never_written_over(tmp_path: Path) -> None:

@@ -37,9 +37,12 @@ def write_card(card: Card, folder: Path, manifest: Manifest, name: Path) -> None
 
 def started_from(model: TrainedModel) -> dict[str, Path | None]:
     """Models of others that a run began with: what looks at the pictures, and text encoders from the hub."""
+    kept = model.extractor.kept
     started: dict[str, Path | None] = {} if model.feature_settings is None else {model.backbone: None}
+    if kept is not None:
+        started = {kept.model: kept.folder}
     for reader in model.readers:
-        name = getattr(reader.tokeniser, "encoder", None)
+        name = getattr(reader.tokeniser, "encoder", getattr(reader.tokeniser, "model", None))
         if isinstance(name, str):
             started[name] = getattr(reader.tokeniser, "folder", None)
     return started
