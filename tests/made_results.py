@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from groundling.evaluation.results import RetrievalResult, RetrievalScores
-from groundling.experiments.runner import EntryResult
+from groundling.experiments.finished import EntryResult
 from groundling.run_facts import RunFacts
 
 

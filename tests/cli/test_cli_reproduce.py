@@ -13,7 +13,7 @@ import yaml
 from commands import assert_one_sentence, call, content
 
 from groundling import training
-from groundling.experiments import runner
+from groundling.experiments.entry_data import cached_dataset
 from groundling.run import Run
 
 own_ground = commands.own_ground  # each test in a folder of its own
@@ -22,9 +22,9 @@ world_files = commands.world_files
 
 @pytest.fixture(autouse=True)
 def forget_datasets() -> Iterator[None]:
-    runner._cached_dataset.cache_clear()
+    cached_dataset.cache_clear()
     yield
-    runner._cached_dataset.cache_clear()
+    cached_dataset.cache_clear()
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ from conftest import make_world
 from groundling import progress, training
 from groundling.corpus import storage
 from groundling.dataset import Dataset
-from groundling.experiments import runner
+from groundling.experiments.entry_data import cached_dataset
+from groundling.experiments.finished import Results
 from groundling.experiments.runner import run_entries
 from groundling.experiments.table_entries import table_entries
 from groundling.experiments.table_settings import TableSettings
@@ -49,11 +50,11 @@ def make_table(**changes: Any) -> TableSettings:
     return check(TableSettings, {"trained_on": values["languages"], **values}, "table.yaml")
 
 
-def run_table(table: TableSettings, out: Path, **options: Any) -> runner.Results:
+def run_table(table: TableSettings, out: Path, **options: Any) -> Results:
     return run_entries(list(table_entries(table)), out, None, "cpu", **options)
 
 
-def without_times(results: runner.Results) -> dict[str, Any]:
+def without_times(results: Results) -> dict[str, Any]:
     """What must be equal however often a training was stopped."""
     return {folder: replace(found, run=replace(found.run, seconds=0.0)) for folder, found in results.items()}
 
@@ -74,9 +75,9 @@ class Stop(Exception):
 
 @pytest.fixture(autouse=True)
 def forget_datasets() -> Iterator[None]:
-    runner._cached_dataset.cache_clear()
+    cached_dataset.cache_clear()
     yield
-    runner._cached_dataset.cache_clear()
+    cached_dataset.cache_clear()
     progress.show(False)
 
 

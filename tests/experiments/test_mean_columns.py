@@ -9,8 +9,8 @@ import yaml
 from small_tables import make_table
 
 from groundling.errors import UserError
+from groundling.experiments.finished import Results
 from groundling.experiments.results import summarise
-from groundling.experiments.runner import Results
 from groundling.experiments.table_entries import table_entries
 from groundling.experiments.table_settings import TableSettings, groups
 from groundling.recipes import read_table

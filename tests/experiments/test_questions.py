@@ -16,9 +16,10 @@ from groundling.evaluation.consistency.evaluate import ask_together
 from groundling.evaluation.loading import load_model
 from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.translated_queries import ask_translated
+from groundling.experiments.finished import finished_entries
 from groundling.experiments.question import Question
 from groundling.experiments.results import how_it_was_made, summarise
-from groundling.experiments.runner import finished_entries, run_entries
+from groundling.experiments.runner import run_entries
 from groundling.experiments.table_entries import table_entries
 from groundling.experiments.table_settings import TableSettings
 from groundling.files import read_json, write_json
@@ -155,7 +156,7 @@ def test_questions_that_cannot_be_answered_stop_a_table_before_it_starts(
     with pytest.raises(UserError, match="is no source of translations"):
         run_table(table_of({"name": "x", "ask": {"consistency": "average", "source": "nowhere"}}), tmp_path)
     alone = replace(loaded, corpus=replace(loaded.corpus, info={}))
-    small_tables.runner._cached_dataset.cache_clear()
+    small_tables.cached_dataset.cache_clear()
     monkeypatch.setattr(Dataset, "load", staticmethod(lambda *arguments, **options: alone))
     with pytest.raises(UserError, match="no test caption of corpus world has a translation there; give another"):
         run_table(table_of(AVERAGE), tmp_path)

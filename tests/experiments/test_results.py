@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from small_tables import make_table
 
 from groundling.errors import UserError
+from groundling.experiments.finished import EntryResult, Results
 from groundling.experiments.results import how_it_was_made
 from groundling.experiments.results import summarise as summarise_table
-from groundling.experiments.runner import EntryResult, Results
 from groundling.experiments.table_entries import TableEntry, table_entries
 from groundling.experiments.table_settings import TableSettings
 from groundling.experiments.validated_columns import validated_columns

@@ -13,8 +13,9 @@ from conftest import make_world
 from groundling import training
 from groundling.errors import UserError
 from groundling.evaluation.saved import evaluate_run
+from groundling.experiments.finished import finished_entries
 from groundling.experiments.results import how_it_was_made, summarise
-from groundling.experiments.runner import finished_entries, run_entries
+from groundling.experiments.runner import run_entries
 from groundling.experiments.table_entries import table_entries
 from groundling.files import read_json, write_json
 from groundling.run import Run

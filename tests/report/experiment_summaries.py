@@ -8,8 +8,8 @@ from typing import Any
 
 from rich.console import Console
 
+from groundling.experiments.finished import Results
 from groundling.experiments.results import summarise
-from groundling.experiments.runner import Results
 from groundling.experiments.summary import ClaimResult, Finding, TableSummary
 from groundling.experiments.table_entries import table_entries
 from groundling.experiments.table_settings import TableSettings

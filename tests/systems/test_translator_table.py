@@ -14,9 +14,9 @@ from conftest import ENGLISH, GERMAN, make_world
 from groundling import training
 from groundling.corpus import storage as corpora
 from groundling.errors import UserError
-from groundling.experiments import runner
+from groundling.experiments.finished import Results, finished_entries
 from groundling.experiments.results import summarise
-from groundling.experiments.runner import finished_entries, run_entries
+from groundling.experiments.runner import run_entries
 from groundling.experiments.table_entries import start_of, table_entries
 from groundling.experiments.table_settings import TableSettings
 from groundling.run import Run
@@ -107,7 +107,7 @@ def trained(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return folders
 
 
-def mean(table: TableSettings, results: runner.Results) -> dict[str, float]:
+def mean(table: TableSettings, results: Results) -> dict[str, float]:
     return {row.name: row.columns["de"].mean for row in summarise(table, results).rows}
 
 

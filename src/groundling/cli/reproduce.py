@@ -57,8 +57,9 @@ def reproduce(
     Everything is checked before the first training starts.
     """
     from groundling.errors import UserError
+    from groundling.experiments.finished import finished_entries, folder_of
     from groundling.experiments.results import how_it_was_made, summarise
-    from groundling.experiments.runner import finished_entries, folder_of, run_entries
+    from groundling.experiments.runner import run_entries
     from groundling.experiments.table_entries import table_entries
     from groundling.recipes import tables as named
     from groundling.report.experiment import experiment_tables, write_experiment

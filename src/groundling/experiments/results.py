@@ -3,7 +3,7 @@
 from groundling.evaluation.metrics import find
 from groundling.evaluation.results import Result
 from groundling.evaluation.significance import difference_interval, mean_interval
-from groundling.experiments.runner import EntryResult, Results, folder_of
+from groundling.experiments.finished import EntryResult, Results, folder_of
 from groundling.experiments.summary import (
     Axis,
     ClaimResult,

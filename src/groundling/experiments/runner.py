@@ -4,90 +4,17 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
-from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from groundling import progress
-from groundling.errors import UserError
-from groundling.evaluation.metrics import find
-from groundling.evaluation.results import Result, result_from_json
-from groundling.experiments.question import Question, answer, check_question
+from groundling.experiments.checks import Questions, check_all
+from groundling.experiments.entry_data import asked_dataset, entry_dataset
+from groundling.experiments.finished import Results, finished_entries, folder_of, is_answered, is_evaluated
+from groundling.experiments.question import Question, answer
 from groundling.experiments.table_entries import TableEntry, start_of, teachers
-from groundling.experiments.validations import Curve, curve
 from groundling.files import read_json
 from groundling.run import Run
-from groundling.run_facts import RunFacts
-from groundling.settings import CorpusSettings, FeatureSettings, Recipe
-
-if TYPE_CHECKING:
-    from groundling.corpus import Corpus
-    from groundling.dataset import Dataset
-    from groundling.systems import System
-
-
-@dataclass(frozen=True)
-class EntryResult:
-    """What was found for an entry.
-
-    Attributes:
-        result: its evaluation, or the answer to its question.
-        run: the facts of its training.
-        more_parameters: of what learns to combine languages.
-        validations: of its training, step by step.
-    """
-
-    result: Result
-    run: RunFacts
-    more_parameters: int = 0
-    validations: Curve = ()
-
-
-Results = dict[str, EntryResult]  # by the key of an entry
-Questions = dict[str, tuple[Question, ...]]  # folder of an entry → what is asked of it
-
-
-def finished_entries(entries: Sequence[TableEntry], out: Path) -> Results:
-    """Evaluations of the entries that are done; one that was made with other settings is an error."""
-    from groundling.evaluation.saved_answers import completed
-    from groundling.systems import meaning
-
-    results: Results = {}
-    for entry in entries:
-        run = Run(out / entry.folder)
-        if entry.key not in results and is_evaluated(run) and (entry.ask is None or is_answered(run, entry.ask)):
-            if meaning(run.recipe()) != meaning(entry.recipe):
-                raise UserError(f"{run.folder}: was made with other settings; use another --out or remove it")
-            given = run.evaluation_file if entry.ask is None else run.folder / entry.ask.file
-            data = read_json(given)
-            learned = data.get("consistency", {}).get("parameters", 0)
-            result = result_from_json(data, str(given))
-            whole = result if entry.ask else completed(run, result)
-            results[entry.key] = EntryResult(whole, run.facts(), learned, curve(run))
-    return results
-
-
-def is_evaluated(run: Run) -> bool:
-    """Whether a training has ended and the evaluation in its folder holds for its weights, where they are there."""
-    from groundling.evaluation.saved import why_stale
-
-    return run.finished and run.evaluation_file.exists() and why_stale(run) is None
-
-
-def is_answered(run: Run, question: Question) -> bool:
-    """Whether an answer lies beside the evaluation, of the same weights."""
-    path = run.folder / question.file
-    if not path.exists():
-        return False
-    asked, evaluated = (read_json(file).get("made_from", {}).get("weights") for file in (path, run.evaluation_file))
-    return asked is None or asked == evaluated
-
-
-def folder_of(key: str) -> str:
-    """The training that a result is of."""
-    return key.partition("/asked-")[0]
 
 
 def run_entries(
@@ -167,79 +94,6 @@ def _trained(
             raise
 
 
-def check_all(
-    entries: Sequence[TableEntry],
-    data: Path | None,
-    asked: Questions | None = None,
-    device: str = "auto",
-    ready: bool = False,
-) -> None:
-    """What would stop a training later stops the table now: files, features, conditions, settings of systems.
-
-    Features and translations are made here, by one process, before any worker starts; with `ready`, word vectors too.
-    """
-    looked_at = set()
-    with progress.bar("Checking data", len(entries)) as bar:
-        for entry in entries:
-            key = entry.recipe.model_dump_json(exclude={"name": True, "training": {"seed"}})
-            if key not in looked_at:
-                _check(entry, data, ready)
-                looked_at.add(key)
-            for question in (asked or {}).get(entry.folder, ()):
-                settings = question.asked_of(entry.recipe.corpus)
-                key = f"{question.model_dump_json(exclude={'consistency'})}{settings.model_dump_json()}"
-                if key not in looked_at or question.consistency == "learned":
-                    part = _asked_captions(entry, question, data)
-                    asks = entry.recipe.evaluation.captions
-                    check_question(question, part.split("test"), part.split("dev"), data, _device_type(device), asks)
-                    looked_at.add(key)
-            bar.advance()
-
-
-def _check(entry: TableEntry, data: Path | None, ready: bool = False) -> None:
-    from groundling.devices import pick_device
-    from groundling.evaluation.retrieval import check_queries
-    from groundling.training.contexts import learns_nothing, make_context
-    from groundling.training.validation import check_score
-
-    if entry.pretrained:
-        from groundling.experiments.pretrained_rows import check_row
-
-        return check_row(entry, data)
-    recipe = entry.recipe
-    system = _system(recipe)
-    judges = system.task == "entailment"
-    for metric in entry.metrics:
-        if (find(metric).task == "entailment") != judges:
-            what = "judges statements" if judges else "finds pictures and captions"
-            raise UserError(f"metrics: {metric} is no measure of system {system.name}, which {what} here")
-    dataset = _dataset(_corpus(entry), recipe, data).under(recipe.corpus)
-    context = make_context(recipe, system, dataset, pick_device("cpu"), learns_nothing)
-    check_score(recipe.training.validation_language, context.dev.corpus.all_languages())
-    system.check(context)
-    asked = recipe.evaluation
-    tested = dataset.judged() if judges else dataset
-    queries = check_queries(tested.split("test").corpus, "test", asked.captions, asked.folds)
-    missing = sorted(set(entry.group) - set(queries.all_languages()))
-    if missing:
-        raise UserError(f"corpus {queries.name} has no test captions in {', '.join(missing)}")
-    if ready:
-        system.prepare(context)
-
-
-def _system(recipe: Recipe) -> "System":
-    """The system of a recipe. A student's is that of its teacher, too, which the recipe describes or names."""
-    from groundling import systems
-
-    system = systems.of(recipe)
-    if recipe.start is None:
-        return system
-    if recipe.described_start is not None:
-        return system.taught_by(_system(recipe.described_start))
-    run = Run.open(Path(str(recipe.start)).expanduser())
-    return system.taught_by(systems.make(run.recipe().system).resolved(read_json(run.tokeniser_file)))
-
-
 def run_entry(
     entry: TableEntry, out: Path, data: Path | None, device: str, keep_weights: bool, asked: Sequence[Question] = ()
 ) -> None:
@@ -259,7 +113,7 @@ def run_entry(
         done = is_evaluated(run)
         left = [question for question in asked if not (done and is_answered(run, question))]
         return run_row(entry, out, data, device, left, done)
-    dataset = _dataset(_corpus(entry), entry.recipe, data).under(entry.recipe.corpus)
+    dataset = entry_dataset(entry, data)
     kept = run.evaluation_file.exists() and run.weights_file.exists()  # somebody wanted them
     if run.finished and not run.weights_file.exists():
         shutil.rmtree(folder)  # there is a new question, and nobody left to ask
@@ -279,7 +133,7 @@ def run_entry(
         saved.save_own(run, evaluate_split(model, dataset))  # first of all: an entry with an evaluation is done
     for question in asked:
         if not is_answered(run, question):
-            loaded = LoadedModel(model, _asked_dataset(entry, question, data), data, device=model.device)
+            loaded = LoadedModel(model, asked_dataset(entry, question, data), data, device=model.device)
             made = read_json(run.verified(run.evaluation_file))["made_from"]
             write_json(folder / question.file, {**answer(question, loaded), "made_from": made})
     if not (kept or keep_weights or entry.keeps_weights):
@@ -298,53 +152,6 @@ def _teachers(entry: TableEntry, out: Path) -> list[Path]:
     """The runs that teach an entry: other entries, and those that its recipe names."""
     named = [Path(one).expanduser() for one in entry.recipe.teachers if isinstance(one, str)]
     return [*(out / teacher.folder for teacher in teachers(entry)), *named]
-
-
-def _corpus(entry: TableEntry) -> CorpusSettings:
-    """The whole corpus of an entry, whatever part of it the entry trains on, so that entries share what is loaded."""
-    used = entry.recipe.corpus
-    kept = ("name", "split_by", "captions_from", "test_on", "text_only")
-    return CorpusSettings(**{key: getattr(used, key) for key in kept})
-
-
-def _asked_dataset(entry: TableEntry, question: Question, data: Path | None) -> "Dataset":
-    settings = question.asked_of(entry.recipe.corpus)
-    whole = settings.model_copy(update={"languages": None, "train_on": "all", "training_pictures": None})
-    whole = whole.model_copy(update={"one_caption": False, "draw": 0})
-    found: Dataset = _dataset(whole, entry.recipe, data).under(settings)
-    return found
-
-
-def _asked_captions(entry: TableEntry, question: Question, data: Path | None) -> "Corpus":
-    if not entry.pretrained:
-        return _asked_dataset(entry, question, data).corpus
-    from groundling.experiments.pretrained_rows import corpus_under
-
-    return corpus_under(question.asked_of(entry.recipe.corpus), data)
-
-
-def _device_type(device: str) -> str:
-    from groundling.devices import pick_device
-
-    return pick_device(device).type
-
-
-def _dataset(corpus: CorpusSettings, recipe: Recipe, data: Path | None) -> Any:
-    return _cached_dataset(corpus.model_dump_json(), recipe.features.model_dump_json(), _start_model(recipe), data)
-
-
-@lru_cache(maxsize=4)
-def _cached_dataset(corpus: str, features: str, model: str | None, data: Path | None) -> Any:
-    from groundling.training.datasets import dataset_by
-
-    settings = CorpusSettings.model_validate_json(corpus), FeatureSettings.model_validate_json(features)
-    return dataset_by(model, *settings, data)
-
-
-def _start_model(recipe: Recipe) -> str | None:
-    from groundling import systems
-
-    return systems.make(recipe.system).start_model
 
 
 def _set_threads(threads: int) -> None:

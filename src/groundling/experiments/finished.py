@@ -1,0 +1,75 @@
+"""What is there of a table: the evaluations of its entries, and the answers to its questions, that are done."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from groundling.errors import UserError
+from groundling.evaluation.results import Result, result_from_json
+from groundling.experiments.question import Question
+from groundling.experiments.table_entries import TableEntry
+from groundling.experiments.validations import Curve, curve
+from groundling.files import read_json
+from groundling.run import Run
+from groundling.run_facts import RunFacts
+
+
+@dataclass(frozen=True)
+class EntryResult:
+    """What was found for an entry.
+
+    Attributes:
+        result: its evaluation, or the answer to its question.
+        run: the facts of its training.
+        more_parameters: of what learns to combine languages.
+        validations: of its training, step by step.
+    """
+
+    result: Result
+    run: RunFacts
+    more_parameters: int = 0
+    validations: Curve = ()
+
+
+Results = dict[str, EntryResult]  # by the key of an entry
+
+
+def finished_entries(entries: Sequence[TableEntry], out: Path) -> Results:
+    """Evaluations of the entries that are done; one that was made with other settings is an error."""
+    from groundling.evaluation.saved_answers import completed
+    from groundling.systems import meaning
+
+    results: Results = {}
+    for entry in entries:
+        run = Run(out / entry.folder)
+        if entry.key not in results and is_evaluated(run) and (entry.ask is None or is_answered(run, entry.ask)):
+            if meaning(run.recipe()) != meaning(entry.recipe):
+                raise UserError(f"{run.folder}: was made with other settings; use another --out or remove it")
+            given = run.evaluation_file if entry.ask is None else run.folder / entry.ask.file
+            data = read_json(given)
+            learned = data.get("consistency", {}).get("parameters", 0)
+            result = result_from_json(data, str(given))
+            whole = result if entry.ask else completed(run, result)
+            results[entry.key] = EntryResult(whole, run.facts(), learned, curve(run))
+    return results
+
+
+def is_evaluated(run: Run) -> bool:
+    """Whether a training has ended and the evaluation in its folder holds for its weights, where they are there."""
+    from groundling.evaluation.saved import why_stale
+
+    return run.finished and run.evaluation_file.exists() and why_stale(run) is None
+
+
+def is_answered(run: Run, question: Question) -> bool:
+    """Whether an answer lies beside the evaluation, of the same weights."""
+    path = run.folder / question.file
+    if not path.exists():
+        return False
+    asked, evaluated = (read_json(file).get("made_from", {}).get("weights") for file in (path, run.evaluation_file))
+    return asked is None or asked == evaluated
+
+
+def folder_of(key: str) -> str:
+    """The training that a result is of."""
+    return key.partition("/asked-")[0]
