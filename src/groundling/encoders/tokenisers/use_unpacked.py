@@ -116,7 +116,7 @@ def _unpack(whole: Any, folder: Path) -> None:
         pieces, order = sorted_pieces(tokeniser._pieces)
         units = np.array(tokeniser._normalizer._units, dtype="<u4").tobytes()
         characters = struct.pack("<I", len(units)) + units + tokeniser._normalizer._normalized
-        numbers = {
+        numbers: dict[str, npt.NDArray[Any]] = {
             "order": order,
             "scores": np.frombuffer(tokeniser._scores, dtype=np.float32),
             "characters": np.frombuffer(characters, dtype=np.uint8),
