@@ -2,19 +2,17 @@
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_ranks import Array, assert_equal, from_matrix, pair_by_pair, unit
 
 from groundling.evaluation.ranks import Ranks, ranks
 from groundling.evaluation.scores import SCORES, Order
 
-Array = npt.NDArray[Any]
 ORDER = Order()
 
 
@@ -28,16 +26,7 @@ def double_loop(pictures: Array, captions: Array, owners: Array) -> tuple[list[i
         )
         return -sum((max(Fraction(0), gap) ** 2 for gap in gaps), Fraction(0))
 
-    text_to_image = []
-    for caption, owner in enumerate(owners):
-        others = [score(other, caption) for other in range(len(pictures)) if other != owner]
-        text_to_image.append(1 + sum(other >= score(owner, caption) for other in others))
-    image_to_text = []
-    for picture in range(len(pictures)):
-        own = [score(picture, caption) for caption, owner in enumerate(owners) if owner == picture]
-        others = [score(picture, caption) for caption, owner in enumerate(owners) if owner != picture]
-        image_to_text.append(1 + sum(other >= max(own) for other in others) if own else 0)
-    return text_to_image, image_to_text
+    return pair_by_pair(score, len(pictures), owners)
 
 
 def whole_matrix(pictures: Array, captions: Array, owners: Array) -> Ranks:
@@ -51,23 +40,7 @@ def whole_matrix(pictures: Array, captions: Array, owners: Array) -> Ranks:
             for picture in pictures
         ]
     )
-    columns = np.arange(len(captions))
-    own = scores[owners, columns].copy()
-    best = np.full(len(pictures), -np.inf)
-    np.maximum.at(best, owners, own)
-    scores[owners, columns] = -np.inf
-    image_to_text = np.where(np.isfinite(best), 1 + (scores >= best[:, None]).sum(axis=1), 0)
-    return Ranks(1 + (scores >= own).sum(axis=0), image_to_text)
-
-
-def assert_equal(found: Ranks, expected: Ranks) -> None:
-    assert found.text_to_image.tolist() == expected.text_to_image.tolist()
-    assert found.image_to_text.tolist() == expected.image_to_text.tolist()
-
-
-def unit(*shape: int, seed: int = 0) -> npt.NDArray[np.float32]:
-    vectors = np.random.default_rng(seed).normal(size=shape)
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return from_matrix(scores, owners)
 
 
 def test_worked_by_hand() -> None:

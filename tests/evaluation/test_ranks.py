@@ -6,18 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_ranks import Array, assert_equal, from_matrix, pair_by_pair, unit
 from torch import Tensor
 
 from groundling.errors import UserError
 from groundling.evaluation.ranks import Ranks, ranks
 from groundling.evaluation.scores import Dot, row_sums
-
-Array = npt.NDArray[Any]
 
 
 def double_loop(pictures: Array, captions: Array, owners: Array) -> tuple[list[int], list[int]]:
@@ -26,39 +24,14 @@ def double_loop(pictures: Array, captions: Array, owners: Array) -> tuple[list[i
     def score(picture: int, caption: int) -> float:
         return sum(float(a) * float(b) for a, b in zip(pictures[picture], captions[caption], strict=True))
 
-    text_to_image = []
-    for caption, owner in enumerate(owners):
-        others = [score(other, caption) for other in range(len(pictures)) if other != owner]
-        text_to_image.append(1 + sum(other >= score(owner, caption) for other in others))
-    image_to_text = []
-    for picture in range(len(pictures)):
-        own = [score(picture, caption) for caption, owner in enumerate(owners) if owner == picture]
-        others = [score(picture, caption) for caption, owner in enumerate(owners) if owner != picture]
-        image_to_text.append(1 + sum(other >= max(own) for other in others) if own else 0)
-    return text_to_image, image_to_text
+    return pair_by_pair(score, len(pictures), owners)
 
 
 def whole_matrix(pictures: Array, captions: Array, owners: Array) -> Ranks:
     """The same from all scores at once, in float64; not by a matrix product, whose equal vectors need not tie."""
     wide = captions.astype(np.float64)
     scores = np.stack([(picture.astype(np.float64) * wide).sum(axis=1) for picture in pictures])
-    columns = np.arange(len(captions))
-    own = scores[owners, columns].copy()
-    best = np.full(len(pictures), -np.inf)
-    np.maximum.at(best, owners, own)
-    scores[owners, columns] = -np.inf
-    image_to_text = np.where(np.isfinite(best), 1 + (scores >= best[:, None]).sum(axis=1), 0)
-    return Ranks(1 + (scores >= own).sum(axis=0), image_to_text)
-
-
-def assert_equal(found: Ranks, expected: Ranks) -> None:
-    assert found.text_to_image.tolist() == expected.text_to_image.tolist()
-    assert found.image_to_text.tolist() == expected.image_to_text.tolist()
-
-
-def unit(*shape: int, seed: int = 0) -> Array:
-    vectors = np.random.default_rng(seed).normal(size=shape)
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return from_matrix(scores, owners)
 
 
 @pytest.fixture
