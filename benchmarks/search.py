@@ -41,7 +41,7 @@ def build(folder: Path, vectors: Vectors, kind: str) -> float:
     """An index of these vectors in a folder; the seconds that its vectors took."""
     entries = Entries.of([facts_of(f"{row % 100:02}/{row:07}.jpg", f"{row:064}") for row in range(len(vectors))])
     started = time.perf_counter()
-    facts, stored = stores.write(folder, StoreFacts(), entries, vectors.shape[1], lambda rows: vectors[rows], kind)
+    written = stores.write(folder, StoreFacts(), entries, vectors.shape[1], lambda rows: vectors[rows], kind)
     taken = time.perf_counter() - started
     path = folder / "entries-0.parquet"
     entries.save(path)
@@ -57,9 +57,10 @@ def build(folder: Path, vectors: Vectors, kind: str) -> float:
         count=len(vectors),
         skipped={},
         store=StoreFacts(),
-        search=facts,
+        search=written.search,
         entries=StoredFile(name=path.name, sha256=sha256(path)),
-        vectors=stored,
+        vectors=written.vectors,
+        lists=written.lists,
     )
     manifests.write(folder, manifest)
     return taken

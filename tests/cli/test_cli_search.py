@@ -170,6 +170,33 @@ def test_captions_for_a_picture(shop: Path, tmp_path: Path) -> None:
     assert "Quadrat, blau" in call("search", "x", "--like", shop / "photos/blue/blue-square-3.png", "-k", 1).out
 
 
+def test_an_index_on_disk_says_what_it_finds_and_what_was_asked_for(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("groundling.search.disk_build.LEAST", 300)
+    lines = [f"{colour} {number}" for colour in ("a red circle", "ein blauer Kreis") for number in range(300)]
+    (tmp_path / "captions.txt").write_text("\n".join(lines))
+    (tmp_path / "queries.txt").write_text("a red circle\na square\nein roter Kreis\n")
+    built = ["index", "--captions", "captions.txt", "--model", shop / "run", "--store", "faiss-disk"]
+    said = call(*built, "--out", "lines", "--recall", 0.9, "--queries", "queries.txt")
+    assert said.code == 0, said.err
+    assert "Search is approximate (ivf-pq): of the ten nearest pictures it finds" in said.out
+    assert "For texts it finds" in said.out
+    assert "candidates once more" in said.out
+    facts = Index.open("lines").manifest.search
+    assert (facts.target, facts.texts) == (0.9, 1)
+    assert call("search", "lines", "a red circle 7", "-k", 1, "--json").json[0]["score"] > 0.99
+    for options, words in {
+        ("--recall", "2"): "Invalid value for '--recall'",
+        ("--queries", "nowhere.txt"): "nowhere.txt: cannot be read",
+        ("--store", "disk"): '--store: "disk" is neither faiss nor faiss-disk nor milvus:URI',
+    }.items():
+        wrong = call(*built, "--out", "other", *options)
+        assert wrong.code == 2
+        assert words in wrong.err
+        assert not (tmp_path / "other").exists()
+
+
 def test_an_update_needs_no_more_than_the_index(shop: Path, tmp_path: Path) -> None:
     shutil.copytree(shop / "photos", tmp_path / "photos")
     assert call("index", "photos", "--model", shop / "run", "--out", "photos/.index").code == 0

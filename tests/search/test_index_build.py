@@ -236,7 +236,9 @@ def test_mistakes_leave_an_index_as_it_is(toy: Toy, tmp_path: Path, monkeypatch:
         "no pictures in it": lambda: index_pictures(tmp_path / "empty", tmp_path / "x", "toy"),
         "other things in it": lambda: index_pictures(photos, other, "toy"),
         "is not auto, exact": lambda: index_pictures(photos, tmp_path / "x", "toy", kind="fast"),
-        "neither faiss nor milvus": lambda: index_pictures(photos, tmp_path / "x", "toy", store="lucene"),
+        "neither faiss nor faiss-disk nor milvus": lambda: index_pictures(
+            photos, tmp_path / "x", "toy", store="lucene"
+        ),
         "which model": lambda: index_pictures(photos, tmp_path / "x"),
         "which folder": lambda: index_pictures(None, tmp_path / "x", "toy"),
         "an index of pictures, not of captions": lambda: index_captions([("a", "en")], out, "toy", update=True),

@@ -1,5 +1,6 @@
 """Exact is brute force, approximate is as good as it says, and a Milvus answers like FAISS."""
 
+import json
 import os
 from pathlib import Path
 
@@ -9,70 +10,21 @@ import pytest
 from colours import Toy, paint, paint_many
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from made_index import brute_force, random_vectors, rows_of, saved
 
-from groundling import checksums
 from groundling.errors import UserError
-from groundling.model import Vectors
+from groundling.files import with_checksum
 from groundling.search import Index, index_pictures
 from groundling.search import store as stores
 from groundling.search.choice import Choice
 from groundling.search.entries import Entries, facts_of
 from groundling.search.faiss_store import make
 from groundling.search.milvus_store import expression
+from groundling.search.recall import Aim
 
 faiss = pytest.importorskip("faiss")
 
 toy = colours.toy  # a model that knows colours
-
-
-def random_vectors(count: int, dimensions: int, seed: int = 0) -> Vectors:
-    draw = np.random.default_rng(seed)
-    centres = draw.standard_normal((20, dimensions))
-    vectors = centres[draw.integers(0, 20, count)] + 0.7 * draw.standard_normal((count, dimensions))
-    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
-
-
-def brute_force(vectors: Vectors, query: Vectors, allowed: list[int], k: int) -> list[int]:
-    scored = sorted((-float(np.dot(vectors[row], query)), row) for row in allowed)
-    return [row for _, row in scored[:k]]
-
-
-def saved(tmp_path: Path, vectors: Vectors, kind: str) -> Index:
-    """An index of these vectors, whose rows are the pictures of three folders and ten years."""
-    from groundling.search import manifest as manifests
-    from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
-
-    entries = Entries.of(
-        [
-            facts_of(f"{'abc'[row % 3]}/{row}.png", f"{row:064}", taken=f"{2010 + row % 10}-06-15T12:00:00")
-            for row in range(len(vectors))
-        ]
-    )
-    search, stored = stores.write(tmp_path, StoreFacts(), entries, vectors.shape[1], lambda rows: vectors[rows], kind)
-    entries.save(tmp_path / "entries-0.parquet")
-    model = ModelFacts(kind="run", name="m", backbone="b", fingerprint="f", dimensions=vectors.shape[1], languages=[])
-    table = StoredFile(name="entries-0.parquet", sha256=checksums.sha256(tmp_path / "entries-0.parquet"))
-    manifests.write(
-        tmp_path,
-        Manifest(
-            format=1,
-            groundling="0",
-            kind="pictures",
-            root=None,
-            model=model,
-            count=len(vectors),
-            skipped={},
-            store=StoreFacts(),
-            search=search,
-            entries=table,
-            vectors=stored,
-        ),
-    )
-    return Index.open(tmp_path)
-
-
-def rows_of(found: list) -> list[int]:
-    return [int(Path(one.path).stem) for one in found]
 
 
 @pytest.mark.parametrize("kind", ["exact", "ivf", "hnsw"])
@@ -106,10 +58,9 @@ def test_the_recall_that_is_reported_is_the_recall_that_is_had(tmp_path: Path, k
     assert np.mean(shares) == pytest.approx(reported.recall_at_10, abs=0.04)
 
 
-def test_a_poor_index_is_reported_as_poor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundling.search.recall.ENOUGH", 0.0)  # so that the least effort is enough
+def test_a_poor_index_is_reported_as_poor() -> None:
     vectors = np.random.default_rng(0).standard_normal((3000, 32)).astype(np.float32)
-    index, facts = make(vectors, "ivf")
+    index, facts = make(vectors, "ivf", Aim(0.0))  # the least effort is enough
     assert facts.effort == 1
     _, truth = faiss.knn(vectors[:300], vectors, 11, metric=faiss.METRIC_INNER_PRODUCT)
     _, found = index.search(vectors[:300], 11, params=faiss.SearchParametersIVF(nprobe=1))
@@ -136,6 +87,40 @@ def test_an_approximate_index_is_updated_and_of_any_size(toy: Toy, tmp_path: Pat
         assert built.count == count
         index = Index.open(tmp_path / "index")
         assert {one.path for one in index.search("red", k=50, exact=True)} == set(names)
+
+
+@pytest.mark.parametrize("kind", ["exact", "ivf"])
+def test_an_index_from_before_opens_as_it_did(tmp_path: Path, kind: str) -> None:
+    vectors = random_vectors(300, 8)
+    now = saved(tmp_path, vectors, kind)
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    for name in ("checksum", "lists"):
+        manifest.pop(name)
+    manifest["search"] = {name: manifest["search"][name] for name in ("kind", "effort", "recall_at_10", "queries")}
+    (tmp_path / "manifest.json").write_text(json.dumps(with_checksum(manifest)))
+    before = Index.open(tmp_path)
+    assert before.manifest.search.target is None
+    assert before.nearest(vectors[:5], 3) == now.nearest(vectors[:5], 3)
+
+
+def test_a_table_of_millions_is_mapped_and_reads_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = [facts_of(f"{'ab'[row % 2]}/ä{row}.png", f"{row:064}", taken=f"20{row:02}-01-01") for row in range(25)]
+    monkeypatch.setattr("groundling.search.entries.MAPPED_FROM", 10)  # in three pieces
+    entries = Entries.of(facts)
+    assert entries.file_type == "arrow"
+    entries.save(tmp_path / "entries.arrow")
+    mapped = Entries.load(tmp_path / "entries.arrow")
+    assert mapped.table["name"].num_chunks == 3
+    assert mapped.facts() == facts
+    assert mapped.value("name", 23) == "b/ä23.png"
+    assert mapped.row_named("ä7.png") == 7
+    assert mapped.row_named("a/ä24.png") == 24
+    choice = Choice("a", "2004", "2020")
+    assert np.flatnonzero(mapped.mask(choice)).tolist() == list(range(4, 21, 2))
+    np.testing.assert_array_equal(mapped.ids, entries.ids)
+    (tmp_path / "entries.arrow").write_bytes((tmp_path / "entries.arrow").read_bytes()[:200])
+    with pytest.raises(UserError, match="damaged"):
+        Entries.load(tmp_path / "entries.arrow")
 
 
 FOLDERS = ["a", "a/b", "ab", 'q"uote\\', "a0", "ä", "a%", "a_"]
@@ -219,11 +204,20 @@ def test_milvus_answers_like_faiss(toy: Toy, tmp_path: Path) -> None:
 
 def test_words_for_milvus_and_what_it_cannot_do(tmp_path: Path) -> None:
     assert expression(Choice('a"\\', "2019", "2020-01")) == (
+        'part == "a\\"\\\\" and '
         'name >= "a\\"\\\\/" and name < "a\\"\\\\0" and taken >= "2019" and taken < "2020-01~" and taken > ""'
     )
+    assert expression(Choice("a/b"), layout=1) == 'name >= "a/b/" and name < "a/b0"'
+    assert expression(Choice("a/b")) == 'part == "a" and name >= "a/b/" and name < "a/b0"'
+    assert expression(Choice(language="de")) == 'part == "de"'
+    with pytest.raises(UserError, match="without the languages of captions"):
+        expression(Choice(language="de"), layout=1)
     for store, words in {
         "milvus:http://me:secret@host:1": "write no password",
         "milvus:somewhere": 'a local file ends in ".db"',
+        "milvus:http://host:1?replica=2": '"replica" is none of replicas .*did you mean "replicas"',
+        "milvus:http://host:1?replicas=many": 'replicas="many" is not right: copies of the collection',
+        "milvus:http://host:1?consistency=none": 'consistency="None" is not right: Strong, Bounded',
     }.items():
         with pytest.raises(UserError, match=words):
             stores.store_facts(store, tmp_path, "f")

@@ -57,7 +57,7 @@ def test_without_the_token_nothing_is_answered(squares: Collection, path: str, h
 
 def test_the_page_and_the_health_need_no_token(squares: Collection) -> None:
     with squares.client(Access(TOKEN)) as client:
-        for path in ("/", "/health", "/page/index.html"):
+        for path in ("/", "/health", "/ready", "/page/index.html"):
             assert client.get(path).status_code == 200
 
 

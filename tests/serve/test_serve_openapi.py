@@ -22,7 +22,7 @@ from groundling.serve.uploads import MEDIA_TYPES
 for media_type in MEDIA_TYPES:  # bytes that are a picture; what is none is tested by hand
     schemathesis.openapi.media_type(media_type, some.sampled_from([square(kind=kind) for kind in ("PNG", "JPEG")]))
 
-WITHOUT_PARAMETERS = ("/about", "/health", "/metrics")
+WITHOUT_PARAMETERS = ("/about", "/health", "/ready", "/metrics")
 HOSTS = Access(names=frozenset({"testserver"}))
 
 
@@ -49,6 +49,7 @@ def api(squares: Collection) -> Any:
             "GET /pictures/{id}/about",
             "GET /about",
             "GET /health",
+            "GET /ready",
             "GET /metrics",
             "POST /session",
         ),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from groundling.search.build import Built
 
 LISTED = 20  # reasons to skip files on the terminal; --json has all
+SHORT = 0.01  # of recall that is missing before it is worth a word: two halves of the queries differ as much
 
 
 def index(
@@ -46,9 +47,26 @@ def index(
         str, typer.Option(help="exact, ivf or hnsw; auto is exact up to 250,000 entries, then ivf.")
     ] = "auto",
     store: Annotated[
-        str, typer.Option(help="faiss (a file), or milvus:URI (a server, or a file ending in .db).")
+        str,
+        typer.Option(
+            help="faiss (a file that is held in memory), faiss-disk (for tens of millions: little memory), or "
+            "milvus:URI (a server, or a file ending in .db)."
+        ),
     ] = "faiss",
     ray: Ray = None,
+    recall: Annotated[
+        float | None,
+        typer.Option(
+            min=0.01,
+            max=1.0,
+            help="The share of the ten nearest that an approximate search must find, measured when the index is built; "
+            "0.95, or with --update that of the index.",
+        ),
+    ] = None,
+    queries: Annotated[
+        Path | None,
+        typer.Option(help="Texts that people look for, one a line: the recall is measured and reached for them, too."),
+    ] = None,
     data: Data = None,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -63,7 +81,15 @@ def index(
     from groundling.errors import UserError
     from groundling.search import index_captions, index_pictures, index_source
 
-    options: dict[str, Any] = {"prompt": prompt, "store": store, "kind": kind, "update": update, "device": device}
+    options: dict[str, Any] = {
+        "prompt": prompt,
+        "store": store,
+        "kind": kind,
+        "update": update,
+        "device": device,
+        "recall": recall,
+        "queries": () if queries is None else _lines(queries),
+    }
     if captions is None:
         if language is not None:
             raise UserError("--language goes with --captions")
@@ -113,11 +139,33 @@ def _show(built: "Built") -> None:
         f"{built.count} {built.kind} in {built.index}: {built.added} added, {built.changed} changed, {built.removed} "
         f"removed, {built.kept} kept, {len(built.skipped)} skipped ({built.encoded} encoded, {built.seconds} s)"
     )
-    if built.search["kind"] != "exact":
-        print(
-            f"Search is approximate ({built.search['kind']}): of the ten nearest pictures it finds "
-            f"{100 * built.search['recall_at_10']:.1f} %, measured with {built.search['queries']} pictures of the index"
-        )
+    search = built.search
+    if search["kind"] == "exact":
+        return
+    print(
+        f"Search is approximate ({search['kind']}): of the ten nearest pictures it finds "
+        f"{100 * search['recall_at_10']:.1f} %, measured with {search['queries']} pictures of the index"
+    )
+    if search["text_recall_at_10"] is not None:
+        print(f"For texts it finds {100 * search['text_recall_at_10']:.1f} %, measured with {search['texts']} of yours")
+    if search["candidates"] is not None:
+        print(f"A query looks into {search['effort']} lists and compares {search['candidates']} candidates once more")
+    found = min(search["recall_at_10"], search["text_recall_at_10"] or 1.0)
+    if search["target"] is not None and found < search["target"] - SHORT:
+        warn(f"that is less than the {100 * search['target']:g} % asked for")
+
+
+def _lines(path: Path) -> list[str]:
+    """The texts of a file, one a line."""
+    from groundling.errors import UserError
+
+    try:
+        texts = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: cannot be read ({getattr(error, 'strerror', None) or 'not text'})") from None
+    if not texts:
+        raise UserError(f"{path}: no texts in it")
+    return texts
 
 
 def _show_skipped(skipped: dict[str, str]) -> None:

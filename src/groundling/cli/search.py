@@ -46,6 +46,9 @@ def search(
         str | None, typer.Option(help="Only pictures taken then or later: 2019, 2019-07, 2019-07-31.")
     ] = None,
     until: Annotated[str | None, typer.Option(help="Only pictures taken then or before.")] = None,
+    captions_in: Annotated[
+        str | None, typer.Option(help="Only captions of this language, in an index of captions.")
+    ] = None,
     exact: Annotated[
         bool, typer.Option("--exact", help="Compare with every entry, even where the index is approximate.")
     ] = False,
@@ -94,6 +97,8 @@ def search(
     opened = Index.open(index, model, device, store, text_model, prompt)
     if opened.manifest.kind == "captions" and (folder or since or until or show or files):
         raise UserError(f"{index}: an index of captions has no folders, dates or pictures to show")
+    if captions_in and opened.manifest.kind != "captions":
+        raise UserError(f"{index}: --captions-in is for an index of captions, and this is one of pictures")
     words = [*([] if query is None else [query]), *(plus or ())]
     asked = Query(words, list(minus or ()), None if like is None else str(like), list(language or ()))
     codes: list[str | None] = [*asked.languages] or [None]
@@ -107,6 +112,7 @@ def search(
         folder=folder,
         since=since,
         until=until,
+        captions_in=captions_in,
         exact=exact,
         minimum_score=minimum_score,
         group_duplicates=group,

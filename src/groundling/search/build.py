@@ -31,6 +31,7 @@ from groundling.search.entries import Entries
 from groundling.search.journal import Journal
 from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
 from groundling.search.previous import Previous, Row, vectors_of
+from groundling.search.recall import Aim
 
 JOURNAL = "journal.bin"
 CAPTIONS_AT_ONCE = 256
@@ -112,7 +113,7 @@ class Build:
             while waiting:
                 _collect(waiting, progress)
 
-    def finish(self, root: Path | None, store: StoreFacts, kind: str) -> Built:
+    def finish(self, root: Path | None, store: StoreFacts, kind: str, aim: Aim) -> Built:
         """Table, vectors, manifest; and the journal is done with."""
         rows = [self.rows[key] for key in sorted(self.rows)]
         if not rows:
@@ -120,9 +121,9 @@ class Build:
             why = f" ({first[0]}: {first[1]})" if first else ""
             raise UserError(f"{root or f'the {self.kind}'}: nothing that can be put into an index{why}")
         facts, old = [row.facts for row in rows], self.previous.manifest
-        search = old.search if old is not None and self._same(facts, store, kind) else None
+        search = old.search if old is not None and self._same(facts, store, kind, aim) else None
         if search is None:
-            search = self._write(rows, root, store, kind)
+            search = self._write(rows, root, store, kind, aim)
         elif old is not None and (old.skipped, old.model) != (self.skipped, self.facts):
             manifests.write(self.folder, old.model_copy(update={"skipped": self.skipped, "model": self.facts}))
         self.journal.remove()
@@ -146,26 +147,27 @@ class Build:
             others=self.others,
         )
 
-    def _same(self, facts: list[dict[str, Any]], store: StoreFacts, kind: str) -> bool:
+    def _same(self, facts: list[dict[str, Any]], store: StoreFacts, kind: str, aim: Aim) -> bool:
         """Whether the finished index is what would be written; a Milvus is always looked into, it may need mending."""
         old = self.previous.manifest
-        same_kind = old is not None and kind in ("auto", old.search.kind)
-        return facts == self.previous.old_facts and store.name == "faiss" and same_kind
+        if old is None or kind not in ("auto", old.search.kind) or not store.by_faiss:
+            return False
+        same_aim = old.search.target in (None, aim.recall) and aim.texts is None
+        return facts == self.previous.old_facts and same_aim
 
-    def _write(self, rows: list[Row], root: Path | None, store: StoreFacts, kind: str) -> manifests.SearchFacts:
+    def _write(
+        self, rows: list[Row], root: Path | None, store: StoreFacts, kind: str, aim: Aim
+    ) -> manifests.SearchFacts:
         entries = Entries.of([row.facts for row in rows])
 
         def fetch(wanted: Any) -> Vectors:
             return vectors_of([rows[row] for row in wanted.tolist()], self.previous.store, self.facts.dimensions)
 
-        with bar("Writing the index", total=2) as progress:
-            search, vectors = stores.write(self.folder, store, entries, self.facts.dimensions, fetch, kind)
-            progress.advance()
-            path = self.folder / f"entries-{secrets.token_hex(8)}.parquet"
-            with atomic_path(path) as temporary:
-                entries.save(temporary)
-                checksum = sha256(temporary)
-            progress.advance()
+        written = stores.write(self.folder, store, entries, self.facts.dimensions, fetch, kind, aim)
+        path = self.folder / f"entries-{secrets.token_hex(8)}.{entries.file_type}"
+        with atomic_path(path) as temporary:
+            entries.save(temporary)
+            checksum = sha256(temporary)
         manifest = Manifest(
             format=manifests.FORMAT,
             groundling=groundling.__version__,
@@ -175,12 +177,13 @@ class Build:
             count=len(entries),
             skipped=self.skipped,
             store=store,
-            search=search,
+            search=written.search,
             entries=StoredFile(name=path.name, sha256=checksum),
-            vectors=vectors,
+            vectors=written.vectors,
+            lists=written.lists,
         )
         manifests.write(self.folder, manifest)
-        return search
+        return written.search
 
 
 @contextmanager

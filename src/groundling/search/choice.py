@@ -1,4 +1,4 @@
-"""Which part of an index is searched: a folder, a span of time."""
+"""Which part of an index is searched: a folder, a span of time, captions of a language."""
 
 import re
 from dataclasses import dataclass
@@ -25,15 +25,18 @@ class Choice:
     """Pictures in `folder` and below it, taken from `since` to `until` ("2019", "2019-07" or "2019-07-31", inclusive).
 
     Dates are compared as the text they are written as: "2019-07" is before all days of that month, and "2019-07~"
-    after them.
+    after them. Of captions, those of a `language`.
     """
 
     folder: str = ""
     since: str = ""
     until: str = ""
+    language: str = ""
 
     @staticmethod
-    def of(folder: str | None = None, since: str | None = None, until: str | None = None) -> "Choice | None":
+    def of(
+        folder: str | None = None, since: str | None = None, until: str | None = None, language: str | None = None
+    ) -> "Choice | None":
         """None where nothing is left out."""
         for name, said in (("since", since), ("until", until)):
             if said and not _is_date(said):
@@ -41,11 +44,9 @@ class Choice:
                     f'--{name}: "{said[:40]}" is not a year, month or day such as 2019, 2019-07 or 2019-07-31'
                 )
         clean = (folder or "").strip("/").removeprefix("./")
-        return (
-            Choice(clean if clean != "." else "", since or "", until or "")
-            if clean.strip(".") or since or until
-            else None
-        )
+        if not (clean.strip(".") or since or until or language):
+            return None
+        return Choice(clean if clean != "." else "", since or "", until or "", language or "")
 
     @property
     def after(self) -> str:

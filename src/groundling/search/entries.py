@@ -25,6 +25,7 @@ SCHEMA = pa.schema(
         "taken": pa.string(),  # when a picture was taken, "2019-07-31T18:05:00"
     }
 )
+MAPPED_FROM = 2**20  # rows
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
 
@@ -37,10 +38,13 @@ def facts_of(
 
 
 class Entries:
-    """Rows of facts, kept as Arrow columns: a million of them are opened at once."""
+    """Rows of facts, kept as Arrow columns: a million of them are opened at once.
+
+    A table of more than that is a file of Arrow's own, which is mapped into memory instead of read.
+    """
 
     def __init__(self, table: pa.Table) -> None:
-        self.table = table.combine_chunks()
+        self.table = table.combine_chunks() if len(table) < MAPPED_FROM else table
 
     @staticmethod
     def of(facts: Sequence[dict[str, Any]]) -> "Entries":
@@ -49,8 +53,12 @@ class Entries:
     @staticmethod
     def load(path: Path) -> "Entries":
         try:
-            with pq.ParquetFile(path) as file:  # read_table would import a library of data sets, and pandas
-                table = file.read()
+            if path.suffix == ".arrow":
+                with pa.memory_map(str(path)) as mapped:
+                    table = pa.ipc.open_file(mapped).read_all()
+            else:
+                with pq.ParquetFile(path) as file:  # read_table would import a library of data sets, and pandas
+                    table = file.read()
             table.validate(full=True)  # names that are no text would be noticed only when one is shown
             fits = table.schema == SCHEMA
         except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last: of the names of columns
@@ -59,14 +67,28 @@ class Entries:
             raise UserError(f"{path}: not the table of an index; build the index again")
         return Entries(table)
 
+    @property
+    def file_type(self) -> str:
+        """How the name of its file ends."""
+        return "parquet" if len(self) < MAPPED_FROM else "arrow"
+
     def save(self, path: Path) -> None:
-        pq.write_table(self.table, path)
+        """In the format of `file_type`, whatever the path is called."""
+        if self.file_type == "parquet":
+            pq.write_table(self.table, path)
+        else:
+            with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, SCHEMA) as writer:
+                writer.write_table(self.table, max_chunksize=MAPPED_FROM)
 
     def __len__(self) -> int:
         return int(self.table.num_rows)
 
     def value(self, column: str, row: int) -> Any:
         return self.table[column][row].as_py()
+
+    def row(self, row: int) -> dict[str, Any]:
+        """The facts of one row."""
+        return {column: self.value(column, row) for column in SCHEMA.names}
 
     def row_named(self, name: str) -> int | None:
         """The row of a path, or of the name of a file where only one has it."""
@@ -91,15 +113,24 @@ class Entries:
         return np.array([int.from_bytes(digest, "big") >> 1 for digest in texts], dtype=np.int64)
 
     @cached_property
-    def row_of(self) -> dict[int, int]:
-        """The row of each number."""
-        return {number: row for row, number in enumerate(self.ids.tolist())}
+    def _by_id(self) -> Rows:
+        """Rows in the order of their numbers."""
+        return np.argsort(self.ids, kind="stable")
+
+    def rows_of(self, ids: Sequence[int]) -> Rows:
+        """The rows of some numbers; −1 for one that no row has."""
+        wanted = np.array(ids, dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.ids, wanted, sorter=self._by_id), len(self) - 1)
+        rows = self._by_id[places]
+        return np.where(self.ids[rows] == wanted, rows, -1)
 
     def mask(self, choice: Choice) -> Mask:
         """Which rows are in the part that was chosen."""
         import pyarrow.compute as pc
 
         kept = np.ones(len(self), dtype=bool)
+        if choice.language:
+            kept &= _array(pc.equal(self.table["language"], choice.language))
         if choice.folder:
             kept &= _array(pc.starts_with(self.table["name"], choice.folder + "/"))
         if choice.since:

@@ -14,11 +14,12 @@ from groundling.checksums import sha256
 from groundling.errors import UserError
 from groundling.files import atomic_path
 from groundling.model.vectors import Vectors
+from groundling.progress import bar
 from groundling.search import recall
 from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Mask, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoredFile, verify
-from groundling.search.store import Fetch
+from groundling.search.store import Fetch, Written
 
 NEIGHBOURS, CARE = 32, 80  # of HNSW: links of a picture, candidates looked at when it is linked
 MOST_CANDIDATES = 1024
@@ -34,19 +35,22 @@ def faiss_module() -> Any:
     return faiss
 
 
-def write(folder: Path, entries: Entries, dimensions: int, fetch: Fetch, kind: str) -> tuple[SearchFacts, StoredFile]:
+def write(folder: Path, entries: Entries, fetch: Fetch, kind: str, aim: recall.Aim) -> Written:
     """vectors-….faiss with the vectors of all entries."""
     faiss = faiss_module()
     vectors = np.ascontiguousarray(fetch(np.arange(len(entries), dtype=np.int64)), dtype=np.float32)
-    index, facts = make(vectors, kind)
     path = folder / f"vectors-{secrets.token_hex(8)}.faiss"
-    with atomic_path(path) as temporary:
-        faiss.write_index(index, str(temporary))
-        checksum = sha256(temporary)
-    return facts, StoredFile(name=path.name, sha256=checksum)
+    with bar("Writing the index", total=2) as progress:
+        index, facts = make(vectors, kind, aim)
+        progress.advance()
+        with atomic_path(path) as temporary:
+            faiss.write_index(index, str(temporary))
+            checksum = sha256(temporary)
+        progress.advance()
+    return Written(facts, StoredFile(name=path.name, sha256=checksum))
 
 
-def make(vectors: Vectors, kind: str) -> tuple[Any, SearchFacts]:
+def make(vectors: Vectors, kind: str, aim: recall.Aim = recall.Aim()) -> tuple[Any, SearchFacts]:
     """A FAISS index of this kind, tuned, and what it finds."""
     faiss = faiss_module()
     count, dimensions = vectors.shape
@@ -66,15 +70,17 @@ def make(vectors: Vectors, kind: str) -> tuple[Any, SearchFacts]:
         index.hnsw.efConstruction = CARE
         most = MOST_CANDIDATES
     index.add(vectors)
-    asked = recall.sample(count)
-    queries = vectors[asked]
-    truth = faiss.knn(queries, vectors, min(recall.NEAREST + 1, count), metric=inner)[1]
+
+    def nearest(queries: Vectors, k: int) -> Rows:
+        return cast(Rows, faiss.knn(queries, vectors, k, metric=inner)[1])
 
     def search(some: Vectors, k: int, effort: int) -> Rows:
         return cast(Rows, index.search(some, k, params=_parameters(kind, effort, None))[1])
 
-    effort, found = recall.tune(search, queries, asked, truth, most)
-    return index, SearchFacts(kind=kind, effort=effort, recall_at_10=round(found, 4), queries=len(asked) // 2)
+    groups = recall.questions(count, lambda rows: vectors[rows], nearest, aim.texts)
+    effort = recall.least(search, groups, recall.doubled(most), aim.recall)
+    facts = SearchFacts(kind=kind, effort=effort)
+    return index, recall.measured(search, groups, effort, aim.recall, facts)
 
 
 def _parameters(kind: str, effort: int | None, selector: Any) -> Any:

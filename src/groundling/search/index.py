@@ -203,6 +203,7 @@ class Index:
         folder: str | None = None,
         since: str | None = None,
         until: str | None = None,
+        captions_in: str | None = None,
         exact: bool = False,
         minimum_score: float | None = None,
         group_duplicates: bool = False,
@@ -213,13 +214,14 @@ class Index:
             query: what to look for.
             k: how many to find.
             folder, since, until: search only pictures there, or of that time (see `search.choice.Choice`).
+            captions_in: search only captions of this language.
             exact: compare with every entry, even where the index is approximate.
             minimum_score: leave out what has a lower score.
             group_duplicates: pictures that look the same count as one, which names the others.
         """
         if k < 1:
             raise UserError(f"-k {k}: at least one must be found")
-        choice = Choice.of(folder, since, until)
+        choice = Choice.of(folder, since, until, captions_in)
         vector = query.vector(self)
         if group_duplicates and self.manifest.kind == "pictures":
             found = [

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from groundling.decoding.opening import COLLECTION
 from groundling.decoding.structure import PictureError
 from groundling.decoding.workers import shared
@@ -16,6 +18,7 @@ from groundling.search.build import CAPTIONS_AT_ONCE, Build, Built, building, us
 from groundling.search.entries import facts_of
 from groundling.search.manifest import ModelFacts, StoreFacts
 from groundling.search.previous import Row
+from groundling.search.recall import ENOUGH, Aim
 from groundling.search.searchable import searchable
 from groundling.search.store import KINDS, allow_store, check_store, store_facts
 from groundling.search.walk import Unreadable, named_counts, read, walk
@@ -37,6 +40,8 @@ def index_pictures(
     device: str = "auto",
     known: Mapping[str, Vectors] | None = None,
     ray: str | None = None,
+    recall: float | None = None,
+    queries: Sequence[str] = (),
 ) -> Built:
     """The pictures in a folder, searchable. With `update`, folder and model are those of the index where left out.
 
@@ -44,12 +49,14 @@ def index_pictures(
         root: the folder; links in it are not followed.
         out: the folder of the index; a build that was cut short there goes on.
         model, text_model, prompt: see `model.loading.load`.
-        store: "faiss", or "milvus:URI".
+        store: "faiss", "faiss-disk" or "milvus:URI".
         kind: auto, exact, ivf or hnsw.
         update: add, change and remove what has changed in the folder since.
         device: auto, cpu, cuda or cuda:0.
         known: SHA-256 of a picture's bytes → its vector, for those that the model has looked at before.
         ray: pictures are encoded by the workers of the Ray at this address, or of one of this machine for "local".
+        recall: the share of the ten nearest that an approximate search must find; 0.95, or that of the index.
+        queries: texts for which it must find that, too.
     """
     old = _existing(out, update, kind)
     if old is not None and old.kind == "pictures" and old.root is not None:
@@ -89,7 +96,7 @@ def index_pictures(
                 encode(cluster, build, Pictures.below(folder, todo))
         else:
             build.run(todo, lambda paths: _encode_files(build, folder, paths), opened.batch, "Pictures")
-        return build.finish(root, place, kind)
+        return build.finish(root, place, kind, _aim(old, opened, recall, queries))
 
 
 def index_source(
@@ -104,6 +111,8 @@ def index_source(
     kind: str = "auto",
     update: bool = False,
     device: str = "auto",
+    recall: float | None = None,
+    queries: Sequence[str] = (),
 ) -> Built:
     """The pictures in tar shards (`shards/{000..999}.tar`) or below an address (`s3://bucket/photos`), searchable.
 
@@ -120,7 +129,7 @@ def index_source(
     place = _store(out, old, store, kind, opened)
     with building(out, "pictures", opened, facts) as build, joined(ray) as cluster:
         encode(cluster, build, pictures)
-        return build.finish(None, place, kind)
+        return build.finish(None, place, kind, _aim(old, opened, recall, queries))
 
 
 def _encode_files(build: Build, root: Path, paths: Sequence[str]) -> None:
@@ -161,6 +170,8 @@ def index_captions(
     kind: str = "auto",
     update: bool = False,
     device: str = "auto",
+    recall: float | None = None,
+    queries: Sequence[str] = (),
 ) -> Built:
     """Captions, (text, language) each, searchable by picture or by text; the same one twice is one."""
     old = _existing(out, update, kind)
@@ -185,7 +196,18 @@ def index_captions(
                     build.skip(row["name"], "the model makes no finite vector of it")
 
         build.run(list(todo.values()), encode, CAPTIONS_AT_ONCE, "Captions")
-        return build.finish(None, place, kind)
+        return build.finish(None, place, kind, _aim(old, opened, recall, queries))
+
+
+def _aim(old: manifests.Manifest | None, model: Model, recall: float | None, queries: Sequence[str]) -> Aim:
+    """What an approximate search must find; texts are read in the language that they seem to be in."""
+    before = None if old is None else old.search.target
+    texts = [text for text in queries if text.strip()]
+    vectors = None
+    if texts:
+        languages = [model.read(text, None).language for text in texts]
+        vectors = np.asarray(model.encode_text(texts, languages), dtype=np.float32)
+    return Aim(recall or before or ENOUGH, vectors)
 
 
 def _existing(out: Path, update: bool, kind: str) -> manifests.Manifest | None:

@@ -5,6 +5,7 @@ build leaves the old one whole.
 """
 
 import os
+import shutil
 from pathlib import Path
 from typing import Literal
 
@@ -40,18 +41,33 @@ class StoredFile(Settings):
 
 
 class StoreFacts(Settings):
-    name: Literal["faiss", "milvus"] = "faiss"
+    name: Literal["faiss", "faiss-disk", "milvus"] = "faiss"
     uri: str | None = Field(None, description="of a Milvus")
     collection: str | None = Field(None, description="in a Milvus")
+    layout: int = Field(1, description="of the collection: 2 has a partition key, the folder or a caption's language")
+    replicas: int | None = Field(None, ge=1, le=64, description="copies in the memory of a Milvus's query nodes")
+    consistency: Literal["Strong", "Bounded", "Session", "Eventually"] | None = Field(
+        None, description="how new what a Milvus finds must be; Strong"
+    )
+    partitions: int | None = Field(None, ge=1, le=1024, description="of the collection, by its partition key")
+
+    @property
+    def by_faiss(self) -> bool:
+        """Whether this very process searches, with FAISS."""
+        return self.name != "milvus"
 
 
 class SearchFacts(Settings):
     """How the vectors are searched, and how much of the truth that finds."""
 
-    kind: Literal["exact", "ivf", "hnsw"] = "exact"
+    kind: Literal["exact", "ivf", "hnsw", "ivf-pq"] = "exact"
     effort: int | None = Field(None, description="lists looked into (ivf) or candidates kept (hnsw) for each query")
+    candidates: int | None = Field(None, description="of ivf-pq: how many are compared once more, by their vectors")
+    target: float | None = Field(None, description="the recall that was asked for")
     recall_at_10: float = Field(1.0, description="the share of the ten true nearest pictures that is found")
     queries: int = Field(0, description="pictures of the index that the recall was measured with")
+    text_recall_at_10: float | None = Field(None, description="the same for texts, where some were given")
+    texts: int = Field(0, description="texts that it was measured with")
 
 
 class Manifest(Settings):
@@ -66,6 +82,7 @@ class Manifest(Settings):
     search: SearchFacts
     entries: StoredFile
     vectors: StoredFile | None = Field(description="absent where a Milvus holds them")
+    lists: StoredFile | None = Field(None, description="on disk: the FAISS index beside the vectors")
 
 
 def read(folder: Path) -> Manifest:
@@ -91,10 +108,13 @@ def read(folder: Path) -> Manifest:
 def write(folder: Path, manifest: Manifest) -> None:
     """Puts the new manifest in place, and then removes what only the old one named."""
     write_json(folder / FILE, with_checksum(manifest.model_dump()))
-    named = {stored.name for stored in (manifest.entries, manifest.vectors) if stored is not None}
+    named = {stored.name for stored in (manifest.entries, manifest.vectors, manifest.lists) if stored is not None}
     for path in folder.iterdir():
         if path.name.startswith(("entries-", "vectors-")) and path.name not in named:
-            path.unlink(missing_ok=True)
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                path.unlink(missing_ok=True)
 
 
 def verify(folder: Path, stored: StoredFile) -> Path:

@@ -7,8 +7,10 @@ An index that somebody else made may name any address, and any file. Only one th
 in $MILVUS_URI, is ever connected to, or a file inside the folder of the index; and nobody else gets the token.
 """
 
-import hashlib
 import os
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +20,20 @@ from groundling.errors import UserError
 from groundling.hub import first_line
 from groundling.model.vectors import Vectors
 from groundling.progress import bar
-from groundling.search import recall
+from groundling.search import milvus_address, recall
 from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Rows
-from groundling.search.manifest import Manifest, SearchFacts, StoreFacts, place_from
-from groundling.search.store import Fetch
+from groundling.search.manifest import Manifest, SearchFacts, StoreFacts
+from groundling.search.milvus_address import TOKEN, address_of
+from groundling.search.store import Fetch, Unavailable
 
-PORTION = 500  # rows sent at once
+PORTION = 500  # rows asked for at once
+SENT = 2**23  # bytes of vectors sent at once
+SENDERS = 4  # portions that are on their way to a server at once; a file has one writer
+PATIENCE = 5.0  # seconds for an answer, after which a server is taken for gone
 LONGEST = 4096 * 4  # bytes of a path or a caption
-TOKEN = "MILVUS_TOKEN"  # noqa: S105  # the name of the variable, not a token
+MOST_LISTS = 65_536
+STRONG = {"consistency_level": "Strong"}  # whoever builds an index must see what was just put in
 ADDRESSES = "MILVUS_URI"  # the variable that names addresses, with commas between them
 
 _named: set[str] = set()
@@ -38,8 +45,8 @@ def allow(store: str) -> None:
 
 
 def _address(uri: str, folder: Path = Path()) -> str:
-    """An address as it is; of a file, where it is whichever way it is written."""
-    return uri if "://" in uri else str((folder / Path(uri).expanduser()).resolve())
+    """An address without its settings; of a file, where it is whichever way it is written."""
+    return address_of(uri) if "://" in uri else str((folder / Path(uri).expanduser()).resolve())
 
 
 def _check_allowed(uri: str, folder: Path) -> None:
@@ -52,19 +59,10 @@ def _check_allowed(uri: str, folder: Path) -> None:
 
 
 def facts(uri: str, folder: Path, fingerprint: str) -> StoreFacts:
-    """Where the vectors of an index in `folder` go: a collection that no other index and no other model has."""
-    if "@" in uri:
-        raise UserError(f"--store milvus: write no password into the address, set {TOKEN} instead")
-    if "://" not in uri:
-        place = Path(uri).expanduser() if uri else folder / "milvus.db"
-        if place.suffix != ".db":
-            raise UserError(f'--store milvus:{uri}: a server is "http://HOST:19530", a local file ends in ".db"')
-        allow(str(place))
-        uri = place_from(folder, place)
-    else:
-        allow(uri)
-    own = hashlib.sha256(f"{folder.resolve()}:{fingerprint}".encode()).hexdigest()[:16]
-    return StoreFacts(name="milvus", uri=uri, collection=f"groundling_{own}")
+    """Where the vectors of an index in `folder` go, which the user has herewith named."""
+    made = milvus_address.facts(uri, folder, fingerprint)
+    allow(uri or str(folder / "milvus.db"))
+    return made
 
 
 def connect(folder: Path, store: StoreFacts) -> Any:
@@ -83,7 +81,8 @@ def connect(folder: Path, store: StoreFacts) -> Any:
     try:
         return MilvusClient(uri, token=token)
     except Exception as error:  # gRPC, Milvus Lite and the file system have each their own
-        raise UserError(f"Milvus at {uri} cannot be reached ({first_line(error)})") from None
+        alone = "" if "://" in uri else "; a file is for one process at a time"
+        raise UserError(f"Milvus at {uri} cannot be reached ({first_line(error)}){alone}") from None
 
 
 def check(folder: Path, store: StoreFacts, kind: str) -> None:
@@ -93,65 +92,107 @@ def check(folder: Path, store: StoreFacts, kind: str) -> None:
     connect(folder, store).close()
 
 
-def write(folder: Path, store: StoreFacts, entries: Entries, dimensions: int, fetch: Fetch, kind: str) -> SearchFacts:
+def write(
+    folder: Path, store: StoreFacts, entries: Entries, dimensions: int, fetch: Fetch, kind: str, aim: recall.Aim
+) -> SearchFacts:
     """The collection then holds the vectors of these entries, and no others."""
     client, name = connect(folder, store), str(store.collection)
     try:
-        lists = max(1, round(4 * np.sqrt(len(entries))))
+        lists = max(1, min(round(4 * np.sqrt(len(entries))), MOST_LISTS))
         if not client.has_collection(name):
-            _create(client, name, dimensions, kind, lists)
-        client.load_collection(name)
-        _bring_up_to_date(client, name, entries, fetch)
-        return _measured(client, name, entries, kind, lists)
+            _create(client, store, dimensions, kind, lists)
+        _load(client, store)
+        _bring_up_to_date(client, store, entries, fetch, dimensions)
+        return _measured(client, name, entries, kind, lists, aim)
     finally:
         client.close()
 
 
-def _create(client: Any, name: str, dimensions: int, kind: str, lists: int) -> None:
+def _create(client: Any, store: StoreFacts, dimensions: int, kind: str, lists: int) -> None:
     from pymilvus import DataType
 
     schema = client.create_schema(auto_id=False)
     schema.add_field("id", DataType.INT64, is_primary=True)
     schema.add_field("name", DataType.VARCHAR, max_length=LONGEST)
     schema.add_field("taken", DataType.VARCHAR, max_length=32)
+    if store.layout > 1:
+        schema.add_field("part", DataType.VARCHAR, max_length=LONGEST, is_partition_key=True)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimensions)
     index = client.prepare_index_params()
     exact: dict[str, Any] = {"index_type": "FLAT", "params": {}}
     chosen = {"index_type": "IVF_FLAT", "params": {"nlist": lists}} if kind == "ivf" else exact
     index.add_index("vector", metric_type="IP", **chosen)
-    client.create_collection(name, schema=schema, index_params=index, consistency_level="Strong")
+    options = {} if store.partitions is None else {"num_partitions": store.partitions}
+    level = store.consistency or "Strong"
+    client.create_collection(store.collection, schema=schema, index_params=index, consistency_level=level, **options)
 
 
-def _bring_up_to_date(client: Any, name: str, entries: Entries, fetch: Fetch) -> None:
+def _load(client: Any, store: StoreFacts) -> None:
+    """Into the memory of the server, as often as was asked for."""
+    try:
+        client.load_collection(
+            store.collection, **({} if store.replicas is None else {"replica_number": store.replicas})
+        )
+    except Exception as error:
+        copies = "" if store.replicas is None else f" in {store.replicas} copies"
+        raise UserError(f"Milvus at {store.uri} cannot load the collection{copies} ({first_line(error)})") from None
+
+
+def _bring_up_to_date(client: Any, store: StoreFacts, entries: Entries, fetch: Fetch, dimensions: int) -> None:
+    """Whatever is missing is sent, a portion at a time; what was sent before a build was cut short is there."""
+    name = str(store.collection)
     there = _all_ids(client, name)
     missing = np.flatnonzero(~np.isin(entries.ids, there))
     surplus = there[~np.isin(there, entries.ids)]
-    with bar("Milvus", total=len(missing)) as progress:
-        for rows in _portions(missing):
-            vectors = fetch(rows)
-            client.upsert(
-                name,
-                [
-                    {
-                        "id": int(entries.ids[row]),
-                        "name": entries.value("name", row),
-                        "taken": entries.value("taken", row),
-                        "vector": vector.tolist(),
-                    }
-                    for row, vector in zip(rows.tolist(), vectors, strict=True)
-                ],
-            )
-            progress.advance(len(rows))
+    senders = SENDERS if "://" in str(store.uri) else 1
+    with bar("Milvus", total=len(missing)) as progress, ThreadPoolExecutor(senders) as pool:
+        under_way: dict[Future[Any], int] = {}
+        for rows in _portions(missing, max(1, SENT // (4 * dimensions))):
+            data = _records(entries, rows, fetch(rows), store.layout)
+            under_way[pool.submit(client.upsert, name, data)] = len(rows)
+            while len(under_way) > senders:
+                _collect(under_way, progress)
+        while under_way:
+            _collect(under_way, progress)
     for ids in _portions(surplus):
         client.delete(name, ids=ids.tolist())
     client.flush(name)
+
+
+def _collect(under_way: dict[Future[Any], int], progress: Any) -> None:
+    for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+        progress.advance(under_way.pop(future))
+        future.result()
+
+
+def _records(entries: Entries, rows: Rows, vectors: Vectors, layout: int) -> list[dict[str, Any]]:
+    records = []
+    for row, vector in zip(rows.tolist(), vectors, strict=True):
+        facts = entries.row(row)
+        record = {
+            "id": int(entries.ids[row]),
+            "name": facts["name"],
+            "taken": facts["taken"],
+            "vector": vector.tolist(),
+        }
+        records.append(record if layout == 1 else {**record, "part": part_of(facts["name"], facts["language"])})
+    return records
+
+
+def part_of(name: str, language: str) -> str:
+    """What decides on the partition: of a caption its language, of a picture the first folder that it is in.
+
+    >>> part_of("2019/italy/beach.jpg", ""), part_of("beach.jpg", ""), part_of("ein Hund", "de")
+    ('2019', '', 'de')
+    """
+    return language or (name.partition("/")[0] if "/" in name else "")
 
 
 def _all_ids(client: Any, name: str) -> Rows:
     """The numbers of all rows of a collection, page by page."""
     pages, last = [], -1
     while True:
-        page = client.query(name, filter=f"id > {last}", output_fields=["id"], limit=10_000)
+        page = client.query(name, filter=f"id > {last}", output_fields=["id"], limit=10_000, **STRONG)
         ids = np.sort(np.array([row["id"] for row in page], dtype=np.int64))
         pages.append(ids)
         if len(ids) < 10_000:
@@ -159,18 +200,21 @@ def _all_ids(client: Any, name: str) -> Rows:
         last = int(ids[-1])
 
 
-def _measured(client: Any, name: str, entries: Entries, kind: str, lists: int) -> SearchFacts:
+def _measured(client: Any, name: str, entries: Entries, kind: str, lists: int, aim: recall.Aim) -> SearchFacts:
     if kind == "exact" or len(entries) < 2:
         return SearchFacts()
-    asked = recall.sample(len(entries))
-    queries = _fetch(client, name, entries.ids[asked])
 
     def search(some: Vectors, k: int, effort: int) -> Rows:
         return _search(client, name, some, k, "", {"nprobe": effort}, entries)[1]
 
-    truth = search(queries, recall.NEAREST + 1, lists)
-    effort, found = recall.tune(search, queries, asked, truth, lists)
-    return SearchFacts(kind="ivf", effort=effort, recall_at_10=round(found, 4), queries=len(asked) // 2)
+    groups = recall.questions(
+        len(entries),
+        lambda rows: _fetch(client, name, entries.ids[rows]),
+        lambda queries, k: search(queries, k, lists),
+        aim.texts,
+    )
+    effort = recall.least(search, groups, recall.doubled(lists), aim.recall)
+    return recall.measured(search, groups, effort, aim.recall, SearchFacts(kind="ivf", effort=effort))
 
 
 class MilvusStore:
@@ -178,6 +222,7 @@ class MilvusStore:
 
     def __init__(self, folder: Path, manifest: Manifest, entries: Entries, mending: bool = False) -> None:
         self.name, self.entries, self.facts = str(manifest.store.collection), entries, manifest.search
+        self.place = manifest.store
         local = "://" not in str(manifest.store.uri)
         if local and not mending and not (folder.resolve() / str(manifest.store.uri)).exists():
             raise UserError(f"{manifest.store.uri}: no such Milvus file; the index is not whole, build it again")
@@ -186,8 +231,10 @@ class MilvusStore:
             return
         there = 0
         if self.client.has_collection(self.name):
-            self.client.load_collection(self.name)
-            there = int(self.client.query(self.name, filter="id >= 0", output_fields=["count(*)"])[0]["count(*)"])
+            _load(self.client, manifest.store)
+            there = int(
+                self.client.query(self.name, filter="id >= 0", output_fields=["count(*)"], **STRONG)[0]["count(*)"]
+            )
         if there != len(entries):
             raise UserError(
                 f"{folder}: its Milvus collection holds {there} vectors, where the table has {len(entries)}; mend it "
@@ -200,22 +247,41 @@ class MilvusStore:
     def held(self) -> Rows:
         if not self.client.has_collection(self.name):
             return np.zeros(0, dtype=np.int64)
-        self.client.load_collection(self.name)
+        _load(self.client, self.place)
         return np.flatnonzero(np.isin(self.entries.ids, _all_ids(self.client, self.name)))
 
     def vectors(self, rows: Rows) -> Vectors:
-        return _fetch(self.client, self.name, self.entries.ids[rows])
+        with _answering(self.place):
+            return _fetch(self.client, self.name, self.entries.ids[rows])
 
     def search(self, queries: Vectors, k: int, choice: Choice | None, exact: bool) -> tuple[Vectors, Rows]:
         effort = {"nprobe": 65_536 if exact else self.facts.effort} if self.facts.kind == "ivf" else {}
-        wanted = "" if choice is None else expression(choice)
-        return _search(self.client, self.name, queries, k, wanted, effort, self.entries)
+        wanted = "" if choice is None else expression(choice, self.place.layout)
+        with _answering(self.place):
+            return _search(
+                self.client, self.name, queries, k, wanted, effort, self.entries, self.place.consistency or "Strong"
+            )
 
 
-def expression(choice: Choice) -> str:
+@contextmanager
+def _answering(store: StoreFacts) -> Iterator[None]:
+    """What goes wrong between us and a server, in one sentence; it may be gone for a moment only."""
+    try:
+        yield
+    except Exception as error:
+        raise Unavailable(f"Milvus at {store.uri} does not answer ({first_line(error)})") from None
+
+
+def expression(choice: Choice, layout: int = 2) -> str:
     """The choice in Milvus's own words. A folder is a span of names, since "0" comes right after "/"."""
     parts = []
+    if choice.language:
+        if layout == 1:
+            raise UserError("this index was put into its Milvus without the languages of captions; build it again")
+        parts.append(f"part == {_quoted(choice.language)}")
     if choice.folder:
+        if layout > 1:  # only its partition is looked into
+            parts.append(f"part == {_quoted(part_of(choice.folder + '/', ''))}")
         parts += [f"name >= {_quoted(choice.folder + '/')}", f"name < {_quoted(choice.folder + '0')}"]
     if choice.since:
         parts.append(f"taken >= {_quoted(choice.since)}")
@@ -229,17 +295,30 @@ def _quoted(text: str) -> str:
 
 
 def _search(
-    client: Any, name: str, queries: Vectors, k: int, wanted: str, effort: dict[str, int | None], entries: Entries
+    client: Any,
+    name: str,
+    queries: Vectors,
+    k: int,
+    wanted: str,
+    effort: dict[str, int | None],
+    entries: Entries,
+    consistency: str = "Strong",
 ) -> tuple[Vectors, Rows]:
     found = client.search(
-        name, queries.tolist(), limit=k, filter=wanted, output_fields=["id"], search_params={"params": effort}
+        name,
+        queries.tolist(),
+        limit=k,
+        filter=wanted,
+        output_fields=["id"],
+        search_params={"params": effort},
+        consistency_level=consistency,
+        timeout=PATIENCE,
     )
     scores = np.full((len(queries), k), -np.inf, dtype=np.float32)
     rows = np.full((len(queries), k), -1, dtype=np.int64)
     for query, hits in enumerate(found):
-        for rank, hit in enumerate(hits):
-            scores[query, rank] = hit["distance"]
-            rows[query, rank] = entries.row_of.get(int(hit["id"]), -1)
+        scores[query, : len(hits)] = [hit["distance"] for hit in hits]
+        rows[query, : len(hits)] = entries.rows_of([int(hit["id"]) for hit in hits])
     return scores, rows
 
 
@@ -247,10 +326,11 @@ def _fetch(client: Any, name: str, ids: Rows) -> Vectors:
     """The vectors under these numbers, in their order."""
     parts = []
     for portion in _portions(ids):
-        by_id = {row["id"]: row["vector"] for row in client.get(name, ids=portion.tolist(), output_fields=["vector"])}
+        found = client.get(name, ids=portion.tolist(), output_fields=["vector"], timeout=PATIENCE)
+        by_id = {row["id"]: row["vector"] for row in found}
         parts.append(np.array([by_id[number] for number in portion.tolist()], dtype=np.float32))
     return np.concatenate(parts)
 
 
-def _portions(rows: Rows) -> list[Rows]:
-    return [rows[start : start + PORTION] for start in range(0, len(rows), PORTION)]
+def _portions(rows: Rows, size: int = PORTION) -> Iterator[Rows]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))

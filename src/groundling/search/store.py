@@ -1,6 +1,7 @@
-"""Where the vectors of an index are kept and searched: a FAISS file, or a Milvus."""
+"""Where the vectors of an index are kept and searched: a FAISS file, FAISS on disk, or a Milvus."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -9,9 +10,14 @@ from groundling.model.vectors import Vectors
 from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoredFile, StoreFacts
+from groundling.search.recall import Aim
 
 KINDS = ("auto", "exact", "ivf", "hnsw")
 EXACT_UP_TO = 250_000  # vectors; a query over 512 dimensions then takes some tens of milliseconds on one core
+
+
+class Unavailable(UserError):
+    """A store that does not answer now, and may again in a moment."""
 
 
 class Store(Protocol):
@@ -38,12 +44,25 @@ class Store(Protocol):
 Fetch = Callable[[Rows], Vectors]
 
 
+@dataclass(frozen=True)
+class Written:
+    """How the vectors of an index are searched, and the files that hold them."""
+
+    search: SearchFacts
+    vectors: StoredFile | None = None
+    lists: StoredFile | None = None
+
+
 def store_facts(wanted: str, folder: Path, fingerprint: str) -> StoreFacts:
     """What `--store` means."""
     if wanted == "faiss":
         return StoreFacts()
+    if wanted == "faiss-disk":
+        return StoreFacts(name="faiss-disk")
     if wanted.split(":", 1)[0] != "milvus":
-        raise UserError(f'--store: "{wanted}" is neither faiss nor milvus:URI, such as milvus:http://localhost:19530')
+        raise UserError(
+            f'--store: "{wanted}" is neither faiss nor faiss-disk nor milvus:URI, such as milvus:http://localhost:19530'
+        )
     from groundling.search import milvus_store
 
     return milvus_store.facts(wanted.partition(":")[2], folder, fingerprint)
@@ -62,26 +81,37 @@ def check_store(folder: Path, facts: StoreFacts, kind: str) -> None:
     if facts.name == "milvus":
         from groundling.search import milvus_store
 
-        milvus_store.check(folder, facts, kind)
-    else:
-        from groundling.search import faiss_store
+        return milvus_store.check(folder, facts, kind)
+    if facts.name == "faiss-disk" and kind not in ("auto", "exact"):
+        raise UserError(f"--kind {kind} is for --store faiss; on disk it is exact or, left out, chosen by the size")
+    from groundling.search import faiss_store
 
-        faiss_store.faiss_module()
+    faiss_store.faiss_module()
 
 
 def write(
-    folder: Path, facts: StoreFacts, entries: Entries, dimensions: int, fetch: Fetch, kind: str
-) -> tuple[SearchFacts, StoredFile | None]:
+    folder: Path,
+    facts: StoreFacts,
+    entries: Entries,
+    dimensions: int,
+    fetch: Fetch,
+    kind: str,
+    aim: Aim = Aim(),
+) -> Written:
     """Make the store hold exactly the vectors of these entries."""
+    if facts.name == "faiss-disk":
+        from groundling.search import disk_build
+
+        return disk_build.write(folder, entries, dimensions, fetch, kind, aim)
     if kind == "auto":
         kind = "exact" if len(entries) <= EXACT_UP_TO else "ivf"
     if facts.name == "milvus":
         from groundling.search import milvus_store
 
-        return milvus_store.write(folder, facts, entries, dimensions, fetch, kind), None
+        return Written(milvus_store.write(folder, facts, entries, dimensions, fetch, kind, aim))
     from groundling.search import faiss_store
 
-    return faiss_store.write(folder, entries, dimensions, fetch, kind)
+    return faiss_store.write(folder, entries, fetch, kind, aim)
 
 
 def open_store(folder: Path, manifest: Manifest, entries: Entries, mending: bool = False) -> Store:
@@ -90,6 +120,10 @@ def open_store(folder: Path, manifest: Manifest, entries: Entries, mending: bool
         from groundling.search.milvus_store import MilvusStore
 
         return MilvusStore(folder, manifest, entries, mending)
+    if manifest.store.name == "faiss-disk":
+        from groundling.search.disk_store import DiskStore
+
+        return DiskStore(folder, manifest, entries)
     if manifest.search.kind == "exact":
         from groundling.search.flat_store import FlatStore
 

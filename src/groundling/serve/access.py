@@ -24,7 +24,7 @@ from groundling.serve.problems import MISDIRECTED, Problem
 
 COOKIE = "groundling-session"
 SHORTEST_TOKEN = 16
-OPEN = re.compile(r"/(health|session|page/.*)?")  # what needs no token: the page that asks for it
+OPEN = re.compile(r"/(health|ready|session|page/.*)?")  # what needs no token: the page that asks for it
 SAFE = ("GET", "HEAD", "OPTIONS")
 CLOSE = {"Connection": "close"}
 

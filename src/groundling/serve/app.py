@@ -244,6 +244,12 @@ def _around(app: FastAPI, service: Service, access: Access, name: str, root: str
         """That the server lives; needs no token."""
         return shapes.Health(status="ok")
 
+    @app.get("/ready")
+    async def ready() -> shapes.Health:
+        """That the index answers, too, wherever it is: 503 where it does not; needs no token."""
+        await service.ready()
+        return shapes.Health(status="ok")
+
     @app.get(
         "/metrics",
         response_class=Response,

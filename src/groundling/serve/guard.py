@@ -51,7 +51,7 @@ class Guard:
     async def _answer(self, scope: Scope, receive: Receive, send: "_Watched") -> None:
         problem: Problem | None = None
         # Whether the server lives must be known, and a crowd is when one looks.
-        if self.in_flight > self.limits.concurrent and scope["path"] not in ("/health", "/metrics"):
+        if self.in_flight > self.limits.concurrent and scope["path"] not in ("/health", "/ready", "/metrics"):
             problem = busy("too many requests at once")
         else:
             try:

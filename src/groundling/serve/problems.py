@@ -12,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from groundling.errors import UserError
+from groundling.search.store import Unavailable
 
 MEDIA_TYPE = "application/problem+json"
 SHORT = 200  # characters of what was sent that are repeated to the sender
@@ -70,6 +71,9 @@ def install(app: FastAPI) -> None:
     async def mistake(_: Request, error: Any) -> Response:
         return Problem(422, str(error)).response()
 
+    async def gone(_: Request, error: Any) -> Response:
+        return busy(str(error)).response()
+
     async def invalid(_: Request, error: Any) -> Response:
         wrong = [
             {"parameter": ".".join(str(part) for part in one["loc"][1:]), "detail": str(one["msg"])[:SHORT]}
@@ -90,6 +94,7 @@ def install(app: FastAPI) -> None:
 
     app.add_exception_handler(Problem, own)
     app.add_exception_handler(UserError, mistake)
+    app.add_exception_handler(Unavailable, gone)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, other)
 

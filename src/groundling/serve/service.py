@@ -44,6 +44,7 @@ Hits = list[tuple[int, float]]  # row and score, the best first
 WORTH_A_PRODUCT = 4  # queries
 LARGE = 16_000_000  # pixels of a picture that others should not wait for
 BRISK = 0.2  # seconds of computing that a usual picture takes at most; what takes longer makes way for others
+READY_WITHIN = 3.0  # seconds
 MANY = 2**24  # numbers in an index that one core reads in some milliseconds
 
 
@@ -104,7 +105,7 @@ class Service:
         )
         self.metrics.pictures.set(len(index))
         for one in (index, captions):
-            if one is not None and one.manifest.store.name == "faiss":
+            if one is not None and one.manifest.store.by_faiss:
                 one.store = one.store.for_many()
                 _search_together(one)
 
@@ -128,6 +129,14 @@ class Service:
         vector = self.understand([("warm", "")])[0].vector
         if vector is not None:
             nearest(self.index, [Wanted(vector, 1, None)])
+
+    async def ready(self) -> None:
+        """Asks the index for one picture: 503 where it has no answer in time, as when its Milvus is gone."""
+        vector = np.full(self.model.dimensions, self.model.dimensions**-0.5, dtype=np.float32)
+        try:
+            await asyncio.wait_for(self.find(vector, 1), READY_WITHIN)
+        except TimeoutError:
+            raise busy("the index has no answer in time") from None
 
     async def words(self, text: str, language: str | None) -> Words:
         """A query and its vector."""
@@ -293,7 +302,7 @@ def _share(index: Index, questions: int) -> None:
 
     Cores that share a search wait for each other, and while others want them, that takes longer than the search.
     """
-    if index.manifest.store.name == "faiss":
+    if index.manifest.store.by_faiss:
         large = len(index) * index.manifest.model.dimensions > MANY
         faiss_module().omp_set_num_threads((os.cpu_count() or 1) if questions == 1 and large else 1)
 

@@ -1,0 +1,285 @@
+"""An index of tens of millions of vectors on one machine, beside bare FAISS with the same parameters.
+
+    python benchmarks/index_large.py [--vectors 10000000] [--dimensions 128] [--folder DIR] [--json FILE]
+
+Vectors are generated in clusters of very different sizes, with directions that vary much and little, as those of real
+encoders do, and written in half precision to a file. From there they are indexed with `--store faiss-disk`, in blocks;
+the index is opened and asked 500 queries that it does not hold, one at a time, on one core. What is printed: time of
+the build, disk, the most memory of its own that the process had (pages of mapped files, which the system takes back
+when it needs them, are not counted), p50 and p99, with and without a folder to look in, and recall@10 against exact
+search. Bare FAISS beside it has the same lists, codes and probes, everything in memory (IndexRefine over IndexIVFPQ and
+half-precision vectors), and is asked in turn with ours; its `add` of the first block is timed as well. Linux only.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import faiss
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from groundling.checksums import sha256
+from groundling.model import Vectors
+from groundling.search import Index, disk_build
+from groundling.search import manifest as manifests
+from groundling.search import store as stores
+from groundling.search.choice import Choice
+from groundling.search.entries import SCHEMA, Entries, Rows
+from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
+from groundling.search.recall import Aim
+
+NEAREST, QUERIES, AT_ONCE, FOLDERS = 10, 500, 2**16, 50
+
+
+class World:
+    """Clusters whose sizes and directions are as uneven as those of real vectors."""
+
+    def __init__(self, dimensions: int, clusters: int = 20_000) -> None:
+        draw = np.random.default_rng(7)
+        self.spread = np.arange(1, dimensions + 1, dtype=np.float32) ** -0.5
+        self.turn = np.linalg.qr(draw.standard_normal((dimensions, dimensions)))[0].astype(np.float32)
+        self.centres = draw.standard_normal((clusters, dimensions), dtype=np.float32)
+        shares = np.arange(1, clusters + 1) ** -0.6
+        self.up_to = np.cumsum(shares / shares.sum())
+
+    def vectors(self, count: int, seed: int) -> Vectors:
+        draw = np.random.default_rng([8, seed])
+        chosen = np.minimum(np.searchsorted(self.up_to, draw.random(count)), len(self.centres) - 1)
+        made = self.centres[chosen] + 0.6 * draw.standard_normal((count, len(self.turn)), dtype=np.float32)
+        made = (made * self.spread) @ self.turn
+        return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+class Peak(threading.Thread):
+    """Looks twenty times a second at how much memory of its own this process has."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.most = 0.0
+        self.start()
+
+    def run(self) -> None:
+        while True:
+            said = Path("/proc/self/status").read_text()
+            self.most = max(self.most, int(said.split("RssAnon:")[1].split()[0]) / 2**20)
+            time.sleep(0.05)
+
+    def since(self) -> float:
+        """GB at most since it was asked last."""
+        time.sleep(0.1)
+        most, self.most = self.most, 0.0
+        return round(most, 2)
+
+
+class Clock:
+    """Seconds since the start, and those in which this process computed: others may use the machine, too."""
+
+    def __init__(self) -> None:
+        self.wall, self.computing = time.perf_counter(), time.process_time()
+
+    def seconds(self) -> dict[str, float]:
+        wall, computing = time.perf_counter() - self.wall, time.process_time() - self.computing
+        return {"wall": round(wall, 1), "computing": round(computing, 1)}
+
+
+def generate(world: World, path: Path, count: int) -> Any:
+    dimensions = len(world.turn)
+    made = np.lib.format.open_memmap(path, "w+", dtype=np.float16, shape=(count, dimensions))
+    for part, start in enumerate(range(0, count, AT_ONCE)):
+        made[start : start + AT_ONCE] = world.vectors(min(AT_ONCE, count - start), part + 1)
+    made.flush()
+    return np.load(path, mmap_mode="r")
+
+
+def table(count: int) -> Entries:
+    """Names in folders, and digests of the usual length."""
+    parts = []
+    for start in range(0, count, 2**20):
+        rows = pa.array(np.arange(start, min(start + 2**20, count)))
+        number = pc.utf8_lpad(rows.cast(pa.string()), 9, "0")
+        inside = pa.array(np.arange(start, start + len(rows)) % FOLDERS).cast(pa.string())
+        empty, zero = pa.array([""] * len(rows)), pa.array(np.zeros(len(rows), dtype=np.int64))
+        name = pc.binary_join_element_wise(pc.binary_join_element_wise(inside, number, "/"), "jpg", ".")
+        digest = pc.utf8_lpad(number, 64, "0")
+        parts.append(pa.table([name, empty, zero, zero, digest, empty], schema=SCHEMA))
+    return Entries(pa.concat_tables(parts))
+
+
+def build(folder: Path, vectors: Any, aim: Aim) -> tuple[dict[str, float], float | None]:
+    """The index in a folder; seconds of the whole, and of computing for its first block where there are several."""
+    entries = table(len(vectors))
+    begun: dict[int, float] = {}
+    clock = Clock()
+
+    def fetch(rows: Rows) -> Vectors:
+        if len(rows) == disk_build.AT_ONCE:
+            begun.setdefault(int(rows[0]), time.process_time())
+        together = rows[-1] - rows[0] == len(rows) - 1
+        return vectors[rows[0] : rows[-1] + 1] if together else vectors[rows]
+
+    place, dimensions = StoreFacts(name="faiss-disk"), vectors.shape[1]
+    written = stores.write(folder, place, entries, dimensions, fetch, "auto", aim)
+    path = folder / f"entries-0.{entries.file_type}"
+    entries.save(path)
+    model = ModelFacts(kind="run", name="g", backbone="none", fingerprint="none", dimensions=dimensions, languages=[])
+    manifests.write(
+        folder,
+        Manifest(
+            format=1,
+            groundling="benchmark",
+            kind="pictures",
+            root=None,
+            model=model,
+            count=len(vectors),
+            skipped={},
+            store=place,
+            search=written.search,
+            entries=StoredFile(name=path.name, sha256=sha256(path)),
+            vectors=written.vectors,
+            lists=written.lists,
+        ),
+    )
+    block = begun[disk_build.BLOCK] - begun[0] if disk_build.BLOCK in begun else None
+    return clock.seconds(), block
+
+
+class Bare(NamedTuple):
+    """An index of FAISS, and the indexes that it is made of, which must live as long."""
+
+    index: Any
+    parts: tuple[Any, ...]
+
+
+def bare_index(index: Index, vectors: Any) -> tuple[Bare, float]:
+    """What FAISS has for it, with the same lists and codes in memory; and its seconds for one block."""
+    ours = index.store.searched.lists  # type: ignore[attr-defined]
+    block = np.ascontiguousarray(vectors[: disk_build.BLOCK], dtype=np.float32)
+    lists = faiss.IndexIVFPQ(ours.quantizer, ours.d, ours.nlist, ours.code_size, 8, faiss.METRIC_INNER_PRODUCT)
+    lists.pq, lists.is_trained = ours.pq, True
+    started = time.process_time()
+    lists.add(block)
+    seconds = time.process_time() - started
+    lists.reset()
+    ours.invlists.copy_subset_to(lists.invlists, faiss.InvertedLists.SUBSET_TYPE_ID_RANGE, 0, len(vectors))
+    lists.ntotal, lists.nprobe = len(vectors), index.manifest.search.effort
+    full = faiss.IndexScalarQuantizer(ours.d, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
+    for start in range(0, len(vectors), AT_ONCE):
+        full.add(vectors[start : start + AT_ONCE].astype(np.float32))
+    refined = faiss.IndexRefine(lists, full)
+    refined.k_factor = index.manifest.search.candidates / NEAREST
+    return Bare(refined, (lists, full, ours)), seconds
+
+
+def exact(vectors: Any, queries: Vectors) -> Rows:
+    """The true nearest, a portion at a time."""
+    heap = faiss.ResultHeap(len(queries), NEAREST, keep_max=True)
+    for start in range(0, len(vectors), AT_ONCE):
+        part = vectors[start : start + AT_ONCE].astype(np.float32)
+        scores, rows = faiss.knn(queries, part, NEAREST, metric=faiss.METRIC_INNER_PRODUCT)
+        heap.add_result(scores, rows + start)
+    heap.finalize()
+    return heap.I
+
+
+def recall(found: list[list[int]], truth: Rows) -> float:
+    shares = [len({*some} & {*row}) / NEAREST for some, row in zip(found, truth.tolist(), strict=True)]
+    return round(float(np.mean(shares)), 4)
+
+
+def spread(times: list[float]) -> dict[str, float]:
+    return {f"p{share}_ms": round(1000 * float(np.percentile(times, share)), 2) for share in (50, 99)}
+
+
+def ask(ways: dict[str, Callable[[Vectors], list[int]]], queries: Vectors) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Each query in every way, in turn, once to warm up and once timed: what it took, and the rows found."""
+    times: dict[str, list[float]] = {}
+    rows: dict[str, list[list[int]]] = {name: [] for name in ways}
+    for timed in (False, True):
+        for place in range(len(queries)):
+            for name in list(ways)[:: 1 if place % 2 else -1]:
+                wall, computing = time.perf_counter(), time.process_time()
+                found = ways[name](queries[place : place + 1])
+                taken = time.perf_counter() - wall, time.process_time() - computing
+                if timed:
+                    times.setdefault(name, []).append(taken[0])
+                    times.setdefault(f"{name}_computing", []).append(taken[1])
+                    rows[name].append(found)
+    return {name: spread(some) for name, some in sorted(times.items())}, rows
+
+
+def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
+    faiss.omp_set_num_threads(options.threads)
+    peak, clock = Peak(), Clock()
+    world = World(options.dimensions)
+    vectors = generate(world, folder / "generated.npy", options.vectors)
+    result: dict[str, Any] = {
+        "commit": commit(),
+        "vectors": options.vectors,
+        "dimensions": options.dimensions,
+        "threads": options.threads,
+        "generated_seconds": clock.seconds(),
+    }
+    peak.since()
+    (folder / "index").mkdir()
+    result["build_seconds"], block = build(folder / "index", vectors, Aim(options.recall))
+    result["build_memory_gb"] = peak.since()
+    print(json.dumps(result), file=sys.stderr, flush=True)
+    sizes = {path.suffix[1:]: path.stat().st_size for path in (folder / "index").iterdir() if path.is_file()}
+    result["disk_gb"] = {name: round(size / 1e9, 3) for name, size in sizes.items()}
+    clock = Clock()
+    index = Index.open(folder / "index")
+    result["open_seconds"] = clock.seconds()
+    result["search"] = index.manifest.search.model_dump()
+    queries = world.vectors(QUERIES, 0)
+    index.nearest(queries[:50], NEAREST)
+    result["search_memory_gb"] = peak.since()
+    bare, seconds = bare_index(index, vectors)
+    result["block_computing_seconds"] = {"ours": block, "bare": seconds}
+    result["bare_memory_gb"] = peak.since()
+
+    def ours(query: Vectors, choice: Choice | None = None) -> list[int]:
+        return [int(Path(one.path).stem) for one in index.nearest(query, NEAREST, choice)[0]]
+
+    def theirs(query: Vectors) -> list[int]:
+        return list(bare.index.search(query, NEAREST)[1][0])
+
+    result["queries"], rows = ask({"ours": ours, "bare": theirs}, queries)
+    truth = exact(vectors, queries)
+    result["recall_at_10"] = {name: recall(found, truth) for name, found in rows.items()}
+    result["queries_in_a_folder"], _ = ask({"ours": lambda query: ours(query, Choice("7"))}, queries[:100])
+    return result
+
+
+def commit() -> str:
+    said = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)  # noqa: S607
+    return said.stdout.strip()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A large index on disk beside bare FAISS.")
+    parser.add_argument("--vectors", type=int, default=10_000_000)
+    parser.add_argument("--dimensions", type=int, default=128)
+    parser.add_argument("--recall", type=float, default=0.95)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--folder", type=Path, help="where the files go; a temporary folder that is removed")
+    parser.add_argument("--json", type=Path, help="write the figures there")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(dir=options.folder) as name:
+        result = measure(options, Path(name))
+    said = json.dumps(result, indent=1)
+    print(said)
+    if options.json is not None:
+        options.json.write_text(said + "\n")
+
+
+if __name__ == "__main__":
+    main()

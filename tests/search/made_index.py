@@ -1,0 +1,63 @@
+"""Indexes of random vectors, and what brute force finds in them."""
+
+from pathlib import Path
+
+import numpy as np
+
+from groundling import checksums
+from groundling.model import Vectors
+from groundling.search import Index
+from groundling.search import manifest as manifests
+from groundling.search import store as stores
+from groundling.search.entries import Entries, facts_of
+from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
+from groundling.search.recall import Aim
+
+
+def random_vectors(count: int, dimensions: int, seed: int = 0) -> Vectors:
+    draw = np.random.default_rng(seed)
+    centres = draw.standard_normal((20, dimensions))
+    vectors = centres[draw.integers(0, 20, count)] + 0.7 * draw.standard_normal((count, dimensions))
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
+
+
+def brute_force(vectors: Vectors, query: Vectors, allowed: list[int], k: int) -> list[int]:
+    scored = sorted((-float(np.dot(vectors[row], query)), row) for row in allowed)
+    return [row for _, row in scored[:k]]
+
+
+def saved(tmp_path: Path, vectors: Vectors, kind: str, store: str = "faiss", aim: Aim = Aim()) -> Index:
+    """An index of these vectors, whose rows are the pictures of three folders and ten years."""
+    entries = Entries.of(
+        [
+            facts_of(f"{'abc'[row % 3]}/{row}.png", f"{row:064}", taken=f"{2010 + row % 10}-06-15T12:00:00")
+            for row in range(len(vectors))
+        ]
+    )
+    place = StoreFacts(name=store)
+    written = stores.write(tmp_path, place, entries, vectors.shape[1], lambda rows: vectors[rows], kind, aim)
+    entries.save(tmp_path / "entries-0.parquet")
+    model = ModelFacts(kind="run", name="m", backbone="b", fingerprint="f", dimensions=vectors.shape[1], languages=[])
+    table = StoredFile(name="entries-0.parquet", sha256=checksums.sha256(tmp_path / "entries-0.parquet"))
+    manifests.write(
+        tmp_path,
+        Manifest(
+            format=1,
+            groundling="0",
+            kind="pictures",
+            root=None,
+            model=model,
+            count=len(vectors),
+            skipped={},
+            store=place,
+            search=written.search,
+            entries=table,
+            vectors=written.vectors,
+            lists=written.lists,
+        ),
+    )
+    return Index.open(tmp_path)
+
+
+def rows_of(found: list) -> list[int]:
+    return [int(Path(one.path).stem) for one in found]

@@ -1,0 +1,105 @@
+"""An index in a Milvus that is reached by its address: its settings, choices in the store, and when it is gone."""
+
+from pathlib import Path
+from typing import Any
+
+import colours
+import numpy as np
+import pytest
+from colours import Toy, paint_many
+from milvus_server import milvus_server
+
+from groundling.errors import UserError
+from groundling.search import Index, index_captions, index_pictures, milvus_store
+from groundling.search.choice import Choice
+from groundling.search.entries import Entries, facts_of
+from groundling.search.manifest import StoreFacts
+from groundling.search.recall import Aim
+from groundling.search.store import Unavailable
+
+pytest.importorskip("faiss")
+MilvusClient = pytest.importorskip("pymilvus").MilvusClient
+pytest.importorskip("milvus_lite")
+
+toy = colours.toy  # a model that knows colours
+CAPTIONS = [("red", "en"), ("green", "en"), ("blue red", "en"), ("rot", "de"), ("grün", "de")]
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    """What the client is asked to do, and with which options: Milvus Lite takes them all, and heeds few."""
+    calls: list[tuple[str, dict[str, Any]]] = []
+    for name in ("create_collection", "load_collection", "query", "search"):
+
+        def call(
+            self: Any, *given: Any, _name: str = name, _real: Any = getattr(MilvusClient, name), **options: Any
+        ) -> Any:
+            calls.append((_name, options))
+            return _real(self, *given, **options)
+
+        monkeypatch.setattr(MilvusClient, name, call)
+    return calls
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_server_keeps_to_its_settings_and_chooses_in_the_store(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: list[tuple[str, dict[str, Any]]]
+) -> None:
+    monkeypatch.setattr(milvus_store, "SENT", 4 * 8 * 3)  # three rows at once, several portions on their way
+    paint_many(tmp_path / "photos", 20)
+    index_pictures(tmp_path / "photos", tmp_path / "faiss", "toy")
+    with milvus_server(tmp_path / "data") as server:
+        store = f"milvus:{server.uri}?replicas=1&consistency=bounded&partitions=8"
+        index_pictures(tmp_path / "photos", tmp_path / "index", "toy", store=store)
+        made = dict(sent)
+        assert made["create_collection"].items() >= {"consistency_level": "Bounded", "num_partitions": 8}.items()
+        assert made["load_collection"] == {"replica_number": 1}
+        assert made["query"]["consistency_level"] == "Strong"
+        opened = Index.open(tmp_path / "index", store=f"milvus:{server.uri}")
+        place = opened.manifest.store
+        assert (place.uri, place.replicas, place.consistency, place.partitions) == (server.uri, 1, "Bounded", 8)
+        about = opened.store.client.describe_collection(opened.store.name)  # type: ignore[attr-defined]
+        assert [field["name"] for field in about["fields"] if field.get("is_partition_key")] == ["part"]
+        ours = Index.open(tmp_path / "faiss")
+        sent.clear()
+        for choice in (None, Choice("a"), Choice("a/b"), Choice("nothing")):
+            expected, found = (
+                {
+                    one.path: pytest.approx(one.score, abs=1e-5)
+                    for one in index.nearest(toy.encode_text(["red"], [""]), 20, choice)[0]
+                }
+                for index in (ours, opened)
+            )
+            assert found.keys() == expected.keys(), choice
+        assert {options["consistency_level"] for _, options in sent} == {"Bounded"}
+
+        index_captions(CAPTIONS, tmp_path / "told", "toy", store=f"milvus:{server.uri}")
+        index_captions(CAPTIONS, tmp_path / "told-faiss", "toy")
+        for folder in ("told", "told-faiss"):
+            told = Index.open(tmp_path / folder)
+            said = told.search("red", k=5, captions_in="de")
+            assert [(one.text, one.language) for one in said] == [("rot", "de"), ("grün", "de")]
+            assert len(told.search("red", k=5)) == 5
+
+        # A collection from before has no partitions, and works as it did.
+        before = StoreFacts(name="milvus", uri=server.uri, collection="before")
+        entries = Entries.of([facts_of(f"{'ab'[row % 2]}/{row}.png", f"{row:064}") for row in range(10)])
+        vectors = np.eye(10, 8, dtype=np.float32) + 0.1
+        milvus_store.write(tmp_path, before, entries, 8, lambda rows: vectors[rows], "exact", Aim())
+        manifest = opened.manifest.model_copy(update={"store": before})
+        old = milvus_store.MilvusStore(tmp_path, manifest, entries)
+        assert set(old.search(vectors[:1], 10, Choice("a"), False)[1][0]) == {0, 2, 4, 6, 8, -1}
+        with pytest.raises(UserError, match="build it again"):
+            old.search(vectors[:1], 10, Choice(language="de"), False)
+
+        server.stop()
+        monkeypatch.setattr(milvus_store, "PATIENCE", 1.0)
+        with pytest.raises(Unavailable, match=f"Milvus at {server.uri} does not answer"):
+            opened.nearest(np.ones((1, 8), dtype=np.float32), 3)
+
+
+def test_rows_are_found_by_their_numbers() -> None:
+    entries = Entries.of([facts_of(f"{row}.png", f"{row:064}") for row in range(50)])
+    wanted = [49, 0, 7]
+    assert entries.rows_of([*entries.ids[wanted].tolist(), 3, 2**62]).tolist() == [*wanted, -1, -1]
+    assert entries.rows_of([]).tolist() == []
