@@ -179,6 +179,19 @@ def test_questions_about_translations(ground: Ground, kind: str, question: str) 
     assert said.code == 0, said.err
 
 
+@pytest.mark.parametrize("kind", ["clip", "paired"])
+def test_check_compares_captions_with_pictures(ground: Ground, kind: str) -> None:
+    table, named = ground.folder / "shapes" / "captions.csv", ground.named(kind)
+    found = call("check", "--table", table, "--model", *named, "--prompt", "a {}", "--json").json
+    plain = call("check", "--table", table, "--model", *named, "--json").json
+    assert len(found["rows"]) == len(plain["rows"]) == 96
+    assert found["rows"] != plain["rows"]  # the prompt was read
+    assert_one_sentence(
+        call("check", "--table", table, "--model", "run", "--text-model", "x"),
+        "a separate text encoder goes with a pretrained",
+    )
+
+
 @pytest.mark.parametrize("kind", TYPES)
 def test_from_python(ground: Ground, kind: str) -> None:
     result = groundling.evaluate(ground.model(kind), ground.corpus, out="kept")

@@ -11,6 +11,7 @@ import pytest
 from small_pairs import ASKED, KINDS, save_pair
 
 from groundling.cli import main
+from groundling.encoders.tokenisers import PieceTokeniser
 from groundling.errors import UserError
 from groundling.export import OnnxModel, samples
 from groundling.export import precision as precision_of_weights
@@ -83,6 +84,30 @@ def test_fewer_bits_from_the_command_line(
     model, small = load(str(folder), device="cpu"), OnnxModel.load(tmp_path / "small")
     cosines = (model.encode_text(ASKED, [""] * len(ASKED)) * small.encode_text(ASKED, [""] * len(ASKED))).sum(axis=1)
     assert cosines.min() > 0.99
+
+
+def test_the_sentencepiece_model_of_siglip_is_read_as_rules(tmp_path: Path) -> None:
+    """As published: spiece.model, and code of transformers that drops punctuation."""
+    import tiny_pairs
+    from groundling.model.processor_settings import rules_of
+
+    theirs = tiny_pairs.siglip_tokeniser(tmp_path)
+    ours = PieceTokeniser.from_json({"rules": rules_of(theirs, "siglip"), "longest": 64})
+    asked = [
+        "a red dog",
+        "",
+        " a  b ",
+        "a picture, of!",
+        "x" * 200,
+        "rotes_bild",
+        "dog " * 90,
+        "ﬁ ㍿",
+        *samples.FOREIGN,
+    ]
+    for text in [text.lower() for text in asked]:
+        tokens = ours.encode([text], [""])
+        expected = theirs(text, truncation=True, max_length=64)["input_ids"]
+        assert tokens.ids[0, : tokens.lengths[0]].tolist() == expected, text
 
 
 def test_a_processor_of_another_kind_is_refused_in_a_sentence(tmp_path: Path) -> None:

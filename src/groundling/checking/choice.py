@@ -24,9 +24,15 @@ def method_for(model: Model, judge: bool | None = None) -> Method:
     return Matcher(model)
 
 
-def load_method(name: str | Path, device: str = "auto", judge: bool | None = None) -> Method:
-    """The same of a model by its folder or name."""
-    return method_for(Model.load(name, device), judge)
+def load_method(
+    name: str | Path,
+    device: str = "auto",
+    judge: bool | None = None,
+    text: str | None = None,
+    prompt: str | None = None,
+) -> Method:
+    """The same of a model by its folder or name; `text` and `prompt` go with a pretrained one (see `Model.load`)."""
+    return method_for(Model.load(name, device, text, prompt), judge)
 
 
 def beats_words(model: Model) -> bool | None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from groundling.cli.output import AsJson, Device, print_json, print_words, warn
+from groundling.cli.output import AsJson, Device, Prompt, TextModel, print_json, print_words, warn
 
 if TYPE_CHECKING:
     from groundling.checking.caption_table import CheckedTable
@@ -23,6 +23,8 @@ def check(
         str | None,
         typer.Option(help="Any model that finds pictures: a run, an exported or a pretrained one; or one that judges."),
     ] = None,
+    text_model: TextModel = None,
+    prompt: Prompt = None,
     language: Annotated[
         str | None,
         typer.Option(help="The language of the text, or of rows that do not say theirs; detected when left out."),
@@ -89,7 +91,7 @@ def check(
             raise UserError(f"{'--out' if out else '--decisions'} goes with --table, --inside or --html")
         if text is None:
             raise UserError('say what to check of the picture: PICTURE "text"')
-        return _one(load_method(model, device, judge), picture, text, language, pictures, as_json)
+        return _one(load_method(model, device, judge, text_model, prompt), picture, text, language, pictures, as_json)
     from groundling.checking.caption_table import check_rows, check_table
     from groundling.checking.outputs import check_output, write_output
     from groundling.corpus.formats.decisions import Decisions
@@ -97,7 +99,7 @@ def check(
     for path in out or []:
         check_output(path)
     decided = None if decisions is None else Decisions.read(decisions)
-    method = load_method(model, device, judge)
+    method = load_method(model, device, judge, text_model, prompt)
     if language is not None:
         language = method.known(language)
     if table is not None:

@@ -1,5 +1,6 @@
 """What tokenisers and image processors of transformers do, as data, where they do what most do."""
 
+from importlib import import_module
 from typing import Any, Literal, cast
 
 from PIL import Image
@@ -16,10 +17,30 @@ USUAL = 1 / 255  # what colours are multiplied by before they are normalised
 
 def rules_of(pieces: Any, name: str) -> str:
     """The rules of a tokeniser, as the package `tokenizers` writes them."""
-    backend = getattr(pieces, "backend_tokenizer", None)
+    canonical = hasattr(pieces, "sp_model") and hasattr(pieces, "canonicalize_text")
+    backend = _of_siglip(pieces) if canonical else getattr(pieces, "backend_tokenizer", None)
     if backend is None or pieces.pad_token_id is None:
         raise UserError(f"{name}: its tokeniser is code, not data, so that it cannot be exported")
     return str(backend.to_str())
+
+
+def _of_siglip(pieces: Any) -> Any:
+    """SigLIP's tokeniser, which transformers has as code, as rules: punctuation is dropped, its sentencepiece model
+    cuts, and an end mark follows. Texts are in small letters by then."""
+    from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
+
+    parts = import_module("transformers.convert_slow_tokenizer").import_protobuf()
+    said = parts.ModelProto.FromString(pieces.sp_model.serialized_model_proto())
+    known = [(piece.piece, piece.score) for piece in said.pieces]
+    made: Any = Tokenizer(models.Unigram(known, said.trainer_spec.unk_id, said.trainer_spec.byte_fallback))
+    first: list[Any] = [normalizers.Replace(Regex(r"[!-/:-@\[-`{-~]"), "")]
+    if said.normalizer_spec.precompiled_charsmap:
+        first.append(normalizers.Precompiled(said.normalizer_spec.precompiled_charsmap))
+    made.normalizer = normalizers.Sequence([*first, normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()])
+    made.pre_tokenizer = pre_tokenizers.Metaspace("▁", prepend_scheme="always")
+    end = str(pieces.eos_token)
+    made.post_processor = processors.TemplateProcessing(single=["$A", end], special_tokens=[(end, pieces.eos_token_id)])
+    return made
 
 
 def cutting_of(processor: Any, name: str) -> Cutting:
