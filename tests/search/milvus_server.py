@@ -9,7 +9,7 @@ from pathlib import Path
 SERVER = """
 import sys
 from milvus_lite.adapter.grpc.server import start_server_in_thread
-server, database, port = start_server_in_thread(sys.argv[1])
+server, database, port = start_server_in_thread(sys.argv[1], port=int(sys.argv[2]))
 print(f"http://127.0.0.1:{port}", flush=True)
 sys.stdin.read()
 server.stop(grace=0)
@@ -21,9 +21,13 @@ class Milvus:
     """`uri` is where it is."""
 
     def __init__(self, place: Path) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", SERVER, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        self.place, self.uri = place, "http://127.0.0.1:0"
+        self.start()
+
+    def start(self) -> None:
+        """At the address that it had before, if any."""
+        command = [sys.executable, "-c", SERVER, str(self.place), self.uri.rpartition(":")[2]]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         self.uri = self.process.stdout.readline().strip()
 

@@ -8,11 +8,10 @@ in $MILVUS_URI, is ever connected to, or a file inside the folder of the index; 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -36,6 +35,7 @@ MOST_LISTS = 65_536
 STRONG = {"consistency_level": "Strong"}  # whoever builds an index must see what was just put in
 ADDRESSES = "MILVUS_URI"  # the variable that names addresses, with commas between them
 
+Answer = TypeVar("Answer")
 _named: set[str] = set()
 
 
@@ -251,25 +251,26 @@ class MilvusStore:
         return np.flatnonzero(np.isin(self.entries.ids, _all_ids(self.client, self.name)))
 
     def vectors(self, rows: Rows) -> Vectors:
-        with _answering(self.place):
-            return _fetch(self.client, self.name, self.entries.ids[rows])
+        return self._answer(lambda: _fetch(self.client, self.name, self.entries.ids[rows]))
 
     def search(self, queries: Vectors, k: int, choice: Choice | None, exact: bool) -> tuple[Vectors, Rows]:
         effort = {"nprobe": 65_536 if exact else self.facts.effort} if self.facts.kind == "ivf" else {}
         wanted = "" if choice is None else expression(choice, self.place.layout)
-        with _answering(self.place):
-            return _search(
-                self.client, self.name, queries, k, wanted, effort, self.entries, self.place.consistency or "Strong"
-            )
+        level = self.place.consistency or "Strong"
+        return self._answer(lambda: _search(self.client, self.name, queries, k, wanted, effort, self.entries, level))
 
-
-@contextmanager
-def _answering(store: StoreFacts) -> Iterator[None]:
-    """What goes wrong between us and a server, in one sentence; it may be gone for a moment only."""
-    try:
-        yield
-    except Exception as error:
-        raise Unavailable(f"Milvus at {store.uri} does not answer ({first_line(error)})") from None
+    def _answer(self, ask: Callable[[], Answer]) -> Answer:
+        """What goes wrong between us and a server, in one sentence; it may be gone for a moment only."""
+        try:
+            try:
+                return ask()
+            except Exception as error:
+                if "not loaded" not in str(error):
+                    raise
+                _load(self.client, self.place)  # it was started anew, or somebody wanted its memory
+                return ask()
+        except Exception as error:
+            raise Unavailable(f"Milvus at {self.place.uri} does not answer ({first_line(error)})") from None
 
 
 def expression(choice: Choice, layout: int = 2) -> str:
