@@ -37,6 +37,8 @@ def test_hours_are_the_measured_seconds_times_the_work() -> None:
 def test_bytes_are_those_of_the_formats() -> None:
     found = parts()
     assert found["cache features"].disk == 3_600_000 * (4 * 1280 + 32)
+    assert found["index, on disk"].disk == 3_600_000 * (2 * 512 + 128 + 8)
+    assert found["index, on disk"].memory == 3_600_000 * (4 * 512 + 936)
     assert found["index, exact"].disk == found["index, Milvus"].disk == 3_600_000 * 4 * 512
     assert found["index, exact"].memory == 3_600_000 * (3 * 4 * 512 + 936)
     assert found["serve"].memory == pytest.approx(702e6 - 4 * 512 * 100_000 + 3_600_000 * 4 * 512)
@@ -66,7 +68,8 @@ def test_advice_follows_what_an_index_does_by_itself() -> None:
     assert EXACT_UP_TO == store.EXACT_UP_TO
     assert "exact" in advice(EXACT_UP_TO)
     assert "ivf" in advice(EXACT_UP_TO + 1)
-    assert "milvus" in advice(10**8)
+    assert "faiss-disk" in advice(10**7) and "faiss-disk" in advice(10**8)
+    assert "milvus" in advice(10**8 + 1)
 
 
 @pytest.mark.parametrize("one", measured.ALL, ids=lambda one: one.what)

@@ -13,6 +13,7 @@ from groundling.plan import measured
 SIZES = (10**4, 10**5, 10**6, 10**7, 10**8)
 CORES_MEASURED = 2  # of `measured.TWO_CORES`
 COPIES = 3  # of all vectors while a FAISS file is made: the rows, one array of them, the index
+HALF, LIST_NUMBER = 2, 8  # bytes of an index on disk: of a number, and of a vector's place
 FLOAT, KEY = 4, 32  # bytes of a number, and of the SHA-256 that features are found by
 EXACT_UP_TO = 250_000  # `search.store.EXACT_UP_TO`, which a test compares: importing it would load NumPy and Arrow
 WEB, CAMERA = 0.64 * 0.48, 4.0 * 3.0  # millions of pixels that decoding was measured with
@@ -101,8 +102,10 @@ def advice(pictures: int) -> str:
     """Which index to use for so many pictures."""
     if pictures <= EXACT_UP_TO:
         return "--kind exact, one machine"
-    if pictures <= 10**7:
+    if pictures < 10**7:
         return "--kind ivf, one machine that holds all vectors"
+    if pictures <= 10**8:
+        return "--store faiss-disk, one machine"
     return "--store milvus:URI, a cluster"
 
 
@@ -164,6 +167,14 @@ def ivf_index(work: Work) -> Part:
     return Part("index, approximate", "--kind ivf", memory=COPIES * vectors + rows, disk=vectors, note=note)
 
 
+def disk_index(work: Work) -> Part:
+    """Half precision, product codes of a byte for four numbers, and the number of each vector in its list."""
+    vectors, rows = vectors_bytes(work), measured.INDEX_ROW.value * work.pictures
+    disk = work.pictures * (HALF * work.dimensions + work.dimensions // 4 + LIST_NUMBER)
+    note = "time to build and to answer: not measured here; memory is that of the pictures that are encoded"
+    return Part("index, on disk", "--store faiss-disk", memory=vectors + rows, disk=disk, note=note)
+
+
 def milvus_index(work: Work) -> Part:
     vectors, rows = vectors_bytes(work), measured.INDEX_ROW.value * work.pictures
     note = "time, and memory of the Milvus: not measured here; memory is that of who fills it"
@@ -184,6 +195,7 @@ PARTS: tuple[Callable[[Work], Part], ...] = (
     ranking,
     exact_index,
     ivf_index,
+    disk_index,
     milvus_index,
     serving,
 )

@@ -39,9 +39,9 @@ def overview(gpus: int = 1, cores: int = 16) -> Table:
         "encode, hours",
         "cached features",
         "train, hours",
-        "vectors",
         "exact query",
-        "memory to build an index",
+        "disk of the index",
+        "memory to build it",
         "use",
     ]
     rows = []
@@ -51,7 +51,8 @@ def overview(gpus: int = 1, cores: int = 16) -> Table:
         index = of["index, exact"]
         query = "–" if index.query is None else seconds(index.query)
         row = [f"{pictures:,}", hours(of["encode pictures"].hours), size(of["cache features"].disk)]
-        row += [hours(of["train"].hours), size(index.disk), query, size(index.memory), made.use]
+        used = next(part for part in of.values() if part.how in made.use)
+        row += [hours(of["train"].hours), query, size(used.disk), size(used.memory), made.use]
         rows.append(row)
     return Table("", [Column(name, text=True) for name in names], rows)
 
