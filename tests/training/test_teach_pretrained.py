@@ -11,6 +11,7 @@ from safetensors.torch import load_file
 import groundling
 from conftest import ENGLISH, GERMAN
 from groundling.errors import UserError
+from groundling.evaluation.unseen import evaluate_unseen
 from groundling.files import read_json
 from groundling.model import Model
 from groundling.search import Index, index_pictures
@@ -125,6 +126,8 @@ def test_own_is_for_pretrained_models(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="student own tunes the text side of a pretrained model"):
         groundling.teach(run, "nl", pairs, tmp_path / "twice", student="own", steps=5, show_progress=False)
     assert not (tmp_path / "twice").exists()
+    with pytest.raises(UserError, match="name the corpus to ask it about with --corpus"):
+        evaluate_unseen(run.folder, ["nl"], device="cpu")
 
 
 def test_two_languages_at_once_from_the_command_line(

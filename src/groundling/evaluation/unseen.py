@@ -82,7 +82,8 @@ def evaluate_unseen(
     for code in wanted:
         if code in trained:
             raise UserError(f'{folder} was trained on "{code}"; unseen are languages other than {", ".join(trained)}')
-    settings = asked_corpus(model.corpus, corpus, wanted)
+    own = model.corpus or Asked(corpus).corpus_for(model)  # a pretrained pair that was taught has none
+    settings = asked_corpus(own, corpus, wanted)
     dataset = model.dataset(settings, data, (split,))
     what, read = ("statements", dataset.judged()) if model.judges else ("captions", dataset)
     part = read.split(split).corpus
