@@ -262,7 +262,7 @@ def test_agreement_is_the_share_of_the_teachers_spread(
     data = LessonData.of(pairs, tokens, start.vectors(pairs), CPU)
     found = Agreement(data, "float32", "all")(model.encoders)
     german, first = [], []
-    for row in np.flatnonzero(dev.corpus.languages == "de"):
+    for row in np.flatnonzero(dev.corpus.languages == "de").tolist():
         german.append(dev.corpus.texts[row])
         beside = np.flatnonzero((dev.corpus.owners == dev.corpus.owners[row]) & (dev.corpus.languages == "en"))
         first.append(dev.corpus.texts[beside[0]])

@@ -48,7 +48,7 @@ class Loud:
 
 def captions_in(corpus: Corpus, picture: int, code: str) -> list[tuple[str, str]]:
     rows = np.flatnonzero((corpus.owners == picture) & (corpus.languages == code))
-    return [(corpus.texts[row], str(corpus.origins[row])) for row in rows]
+    return [(corpus.texts[row], str(corpus.origins[row])) for row in rows.tolist()]
 
 
 def test_pictures_are_filled_up_and_people_come_first() -> None:
