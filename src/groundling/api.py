@@ -123,6 +123,7 @@ def evaluate(
     corpus: AnyPath | None = None,
     *,
     split: str = "test",
+    languages: Sequence[str] | None = None,
     text_model: str | None = None,
     prompt: str | None = None,
     out: AnyPath | None = None,
@@ -139,6 +140,7 @@ def evaluate(
         model: a run or its folder; what was exported from one; a pretrained model by folder or hub name; a `Model`.
         corpus: another corpus than a run's own; every other model needs one.
         split: train, dev or test.
+        languages: only these of the model's; all that it and the corpus have when left out.
         text_model: the text encoder of a pretrained model, where that is another model, by folder or hub name.
         prompt: what a pretrained model is given in the place of each caption: "a photo of {}".
         out: the folder that keeps the answer, and the rank of every query; runs/MODEL-on-CORPUS when left out.
@@ -147,7 +149,8 @@ def evaluate(
     """
     loaded = model if isinstance(model, Model) else Model.load(model, device, text_model, prompt)
     where, folder = (None if one is None else Path(one) for one in (data, out))
-    asked = Asked(None if corpus is None else os.fspath(corpus), split)
+    named = None if corpus is None else os.fspath(corpus)
+    asked = Asked(named, split, languages=None if languages is None else tuple(languages))
     evaluation = evaluate_model(loaded, asked, where, folder)
     if evaluation.saved:
         write_report(evaluation)

@@ -50,6 +50,13 @@ def evaluate(
     corpus: Annotated[
         str | None, typer.Option(help="The corpus to evaluate on; another one than the run's own, where it is a run.")
     ] = None,
+    language: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only captions in this language of the model (repeatable); all that it and the corpus have when left "
+            "out."
+        ),
+    ] = None,
     text_model: TextModel = None,
     prompt: Prompt = None,
     out: Annotated[
@@ -126,6 +133,8 @@ def evaluate(
         raise UserError(f"--out: what is answered to {asked[0] if asked else '--vectors'} is printed, not kept")
     if len(asked) > 1:
         raise UserError(f"{asked[0]} and {asked[1]} are two questions; ask one at a time")
+    if language and (asked or vectors is not None):
+        raise UserError(f"--language does not go with {asked[0] if asked else '--vectors'}")
     if source is not None and not (consistency or translate_to):
         raise UserError("--source goes with --consistency or --translate-to")
     if consistency not in (None, "average", "learned"):
@@ -155,7 +164,7 @@ def evaluate(
         return print_json(result.to_json()) if as_json else _show_unseen(result)
     from groundling.evaluation.asked import Asked
 
-    question = Asked(corpus, split, captions, folds)
+    question = Asked(corpus, split, captions, folds, tuple(language) if language else None)
     if consistency or translate_to or by_origin:
         from groundling.cli import evaluate_translations
         from groundling.evaluation.loading import load_model

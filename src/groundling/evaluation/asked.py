@@ -1,11 +1,13 @@
 """What a model is asked: about which corpus, and how."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groundling.errors import UserError
+from groundling.dataset import load_corpus
+from groundling.errors import UserError, did_you_mean
+from groundling.progress import notice
 from groundling.settings import CorpusSettings
 
 if TYPE_CHECKING:
@@ -21,22 +23,42 @@ class Asked:
         split: train, dev or test.
         captions, folds: which captions ask ("first" or "all"), and in how many equal parts of the pictures; the model's
             recipe says where None, then the corpus.
+        languages: only these of the model's; where None, its own, as far as another corpus has them.
     """
 
     corpus: str | CorpusSettings | None = None
     split: str = "test"
     captions: str | None = None
     folds: int | None = None
+    languages: tuple[str, ...] | None = None
 
     def corpus_for(self, model: "Model") -> CorpusSettings:
         """The settings of the corpus that is asked about."""
         if isinstance(self.corpus, CorpusSettings):
             return self.corpus
         if model.corpus is not None:
-            return asked_corpus(model.corpus, self.corpus)
+            return asked_corpus(model.corpus, self.corpus, self.languages)
         if self.corpus is None:
             raise UserError(f"{model.name}: name the corpus to ask it about with --corpus")
-        return CorpusSettings(name=self.corpus)
+        return asked_corpus(CorpusSettings(name=self.corpus), languages=self.languages)
+
+    def in_shared_languages(self, model: "Model", data: Path | None) -> "Asked":
+        """The same question, in those languages of a run's recipe that another corpus has; one line says which."""
+        for code in self.languages or ():
+            if model.languages and code not in model.languages:
+                read = f'{model.name} was not trained on "{code}"{did_you_mean(code, model.languages)}'
+                raise UserError(f"{read}; what it makes of it all the same: --unseen-language {code}")
+        settings = self.corpus_for(model)
+        if self.languages or settings.languages is None or not isinstance(self.corpus, str):
+            return self
+        present = load_corpus(settings, data).all_languages()
+        shared = tuple(code for code in settings.languages if code in present)
+        missing = ", ".join(code for code in settings.languages if code not in present)
+        if not shared:
+            raise UserError(f"corpus {settings.name} has none of the languages of {model.name} ({missing})")
+        if missing:
+            notice(f"corpus {settings.name} has no captions in {missing}; {model.name} is asked in {', '.join(shared)}")
+        return replace(self, languages=shared if missing else None)
 
     def is_own(self, model: "Model") -> bool:
         """Whether it is the question that a run is tested by, whose answer is kept in its folder."""

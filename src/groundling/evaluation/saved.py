@@ -53,7 +53,7 @@ def evaluate_model(
     unless there is a folder `out` for it. Of other models all answers are kept, in `out` or in runs/MODEL-on-CORPUS.
     `dataset` saves loading the corpus again right after training.
     """
-    asked = asked or Asked()
+    asked = (asked or Asked()).in_shared_languages(model, data)
     settings = asked.corpus_for(model)
     own = out is None and asked.is_own(model)
     if model.run is not None:
