@@ -53,7 +53,7 @@ def save_sentence_encoder(folder: Path, words: Sequence[str]) -> Path:
     transformers.BertModel(transformers.BertConfig(**text_settings(words))).save_pretrained(folder)
     save_tokeniser(folder, words)
     parts: dict[str, dict[str, Any]] = {
-        "1_Pooling": {"pooling_mode_mean_tokens": True},
+        "1_Pooling": {"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True},
         "2_Dense": {"in_features": 16, "out_features": DIMENSIONS, "bias": False},
     }
     for name, config in parts.items():
@@ -61,7 +61,10 @@ def save_sentence_encoder(folder: Path, words: Sequence[str]) -> Path:
         (folder / name / "config.json").write_text(json.dumps(config))
     save_file({"linear.weight": torch.randn(DIMENSIONS, 16)}, folder / "2_Dense" / "model.safetensors")
     paths = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense"}
-    modules = [{"path": path, "type": f"sentence_transformers.models.{kind}"} for path, kind in paths.items()]
+    modules = [
+        {"idx": place, "name": str(place), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for place, (path, kind) in enumerate(paths.items())
+    ]
     (folder / "modules.json").write_text(json.dumps(modules))
     return folder
 

@@ -1,5 +1,6 @@
 """Models as sentence-transformers loads them: the vectors that `encode` gives there are ours."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,6 +79,23 @@ def test_a_pretrained_pair_goes_with_both_sides(kind: str, tmp_path: Path, photo
     seen = np.stack([loaded.encode(picture) for picture in pictures])
     alike = (seen * model.encode_pictures(pictures)).sum(axis=1) / np.linalg.norm(seen, axis=1)
     assert (alike > 0.99).all()  # torchvision, where it is there, resizes otherwise than Pillow for transformers
+
+
+def test_a_text_encoder_of_the_library_goes_as_it_is(tmp_path: Path) -> None:
+    words = ["dog", "hund", "house", "boat"]
+    pair = pretrained_folders.save_pair(tmp_path / "pair", "CLIP", words)
+    text = pretrained_folders.save_sentence_encoder(tmp_path / "text", words)
+    leave(str(pair), sentence_transformers=tmp_path / "st", text_model=str(text))
+    loaded = library.SentenceTransformer(str(tmp_path / "st"), device="cpu")
+    assert np.abs(loaded.encode(PIECES) - load(str(pair), str(text), "cpu").encode_text(PIECES)).max() < 1e-5
+    modules = json.loads((text / "modules.json").read_text())
+    (text / "modules.json").write_text(json.dumps([{**module, "name": None} for module in modules[::-1]]))
+    with pytest.raises(UserError, match='begins with "Dense"'):
+        leave(str(pair), sentence_transformers=tmp_path / "again", text_model=str(text))
+    (text / "modules.json").write_text(json.dumps([{k: v for k, v in one.items() if k != "name"} for one in modules]))
+    with pytest.raises(UserError, match=r"text: sentence-transformers cannot open it \('name'\)"):
+        leave(str(pair), sentence_transformers=tmp_path / "again", text_model=str(text))
+    assert not (tmp_path / "again").exists()
 
 
 def test_the_text_encoder_of_m_clip_needs_nothing_of_ours(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from groundling import hub
 from groundling.encoders.text.base import PooledParts
 from groundling.encoders.tokenisers import PieceTokeniser
 from groundling.encoders.tokenisers.side import piece_tokeniser
@@ -30,6 +31,7 @@ from groundling.export.write_pretrained import export_pretrained, folders_of
 from groundling.files import new_folder, write_json
 from groundling.model.pretrained import PretrainedModel
 from groundling.model.protocol import Model
+from groundling.model.sides import TextSide
 from groundling.model.trained import TrainedModel
 
 MODULE = "groundling.export.sentence_transformers_module.GroundlingModule"
@@ -129,10 +131,7 @@ def _pretrained(model: PretrainedModel, folder: Path, library: Any) -> Written:
             _write_module(place)
             return _finish(model, folder, place, card, texts, codes, MODULE_ABOUT, MODULE_NOTES)
         if model.text.folder != model.pictures.folder:
-            if parts is not None:
-                modules = _modules(library, parts)[:-1]
-            else:
-                modules = list(library(str(model.text.folder), device="cpu", local_files_only=True))
+            modules = _modules(library, parts)[:-1] if parts is not None else _opened(library, model.text)
             notes = ["The text side alone: pictures have their vectors from " + model.pictures.name]
         else:
             more: dict[str, Any] = {"padding": "max_length"} if reading.padded else {}
@@ -143,6 +142,14 @@ def _pretrained(model: PretrainedModel, folder: Path, library: Any) -> Written:
         _save(library, [*modules, base.Normalize()], place)
         about = "the text side" if notes else "both sides of the pair"
         return _finish(model, folder, place, card, texts, codes, about, notes)
+
+
+def _opened(library: Any, side: TextSide) -> list[Any]:
+    """The modules of a folder of the library."""
+    try:
+        return list(library(str(side.folder), device="cpu", local_files_only=True))
+    except Exception as error:  # whatever files that are not all there lead it into
+        raise UserError(f"{side.name}: sentence-transformers cannot open it ({hub.first_line(error)})") from None
 
 
 def _save(library: Any, modules: list[Any], place: Path) -> None:
