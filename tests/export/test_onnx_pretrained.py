@@ -110,6 +110,25 @@ def test_the_sentencepiece_model_of_siglip_is_read_as_rules(tmp_path: Path) -> N
         assert tokens.ids[0, : tokens.lengths[0]].tolist() == expected, text
 
 
+def test_folders_that_are_not_whole_are_sentences(tmp_path: Path) -> None:
+    folder = save_pair("CLIP", tmp_path / "pair")
+    weights = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+    with pytest.raises(UserError, match=r"model\.safetensors: damaged .*; fetch it again"):
+        _ = load(str(folder)).picture_fingerprint
+    (folder / "model.safetensors").write_bytes(weights)
+    for path in folder.glob("tokenizer*"):
+        path.unlink()
+    with pytest.raises(UserError, match=r"has no tokeniser \(tokenizer\.json, .*fetch all of its files"):
+        load(str(folder)).encode_text(["a dog"])  # and not by one that knows no word
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(UserError, match="has no weights in safetensors"):
+        load(str(folder))
+    (folder / "config.json").write_text('{"model_type": "M-CLIP"}')
+    with pytest.raises(UserError, match="it is a text side alone"):
+        load(str(folder))
+
+
 def test_a_processor_of_another_kind_is_refused_in_a_sentence(tmp_path: Path) -> None:
     folder = save_pair("Siglip", tmp_path / "pair")
     path = folder / "preprocessor_config.json"

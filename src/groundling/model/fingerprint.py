@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from groundling.errors import UserError
 from groundling.run import Run
 from groundling.settings import FeatureSettings
 
@@ -47,8 +48,11 @@ class StoredWeights(Mapping[str, Tensor]):
     def __init__(self, folder: Path, wanted: Callable[[str], bool]) -> None:
         self.files: dict[str, Path] = {}
         for path in sorted(folder.glob("*.safetensors")):
-            with safe_open(path, "pt") as opened:
-                self.files |= {name: path for name in opened.keys() if wanted(name)}  # noqa: SIM118 (no mapping)
+            try:
+                with safe_open(path, "pt") as opened:
+                    self.files |= {name: path for name in opened.keys() if wanted(name)}  # noqa: SIM118 (no mapping)
+            except SafetensorError as error:
+                raise UserError(f"{path}: damaged ({error}); fetch it again") from None
 
     def __getitem__(self, name: str) -> Tensor:
         with safe_open(self.files[name], "pt") as opened:

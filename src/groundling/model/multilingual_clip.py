@@ -21,7 +21,7 @@ from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.pooled_transformer import PooledTransformer
 from groundling.model.sides import Inputs, TextRules, TextSide
-from groundling.model.snapshot import WHAT, fingerprint, read, tensors
+from groundling.model.snapshot import WHAT, fingerprint, read_tokeniser, tensors
 
 MODEL_TYPE = "M-CLIP"
 HEAD = 64  # the width of an attention head, in all sizes of both
@@ -56,7 +56,7 @@ class MultilingualClip(TextSide):
             self.linear.load_state_dict({key: weights[f"LinearTransformation.{key}"] for key in ("weight", "bias")})
         except (KeyError, RuntimeError) as error:
             raise UserError(f"{name}: its weights are not those of an M-CLIP ({hub.first_line(error)})") from None
-        pieces = read(library.AutoTokenizer, folder, name)
+        pieces = read_tokeniser(library, folder, name)
         offset = 2 if kind == "XLMRoberta" else 0  # its first position is behind that of padding
         longest = min(int(config.max_position_embeddings) - offset, int(pieces.model_max_length))
         self.encoder = PooledTransformer(name, folder, network.to(device).eval(), pieces, ["mean"], longest)

@@ -20,7 +20,7 @@ from groundling.files import read_json
 from groundling.model.pair_types import PAIR_TYPES
 from groundling.model.pooled_transformer import POOLINGS, PooledTransformer
 from groundling.model.sides import Inputs, TextRules, TextSide
-from groundling.model.snapshot import WHAT, fingerprint, read
+from groundling.model.snapshot import WHAT, fingerprint, read, read_tokeniser
 from groundling.model.transformers_pair import TransformersPair
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {
@@ -95,7 +95,7 @@ class SentenceEncoder(TextSide):
         pooling = next((path for other, path in after if other == "Pooling"), None)
         own = read_json(place / SETTINGS) if (place / SETTINGS).exists() else {}
         network = read(self.library.AutoModel, place, self.name, use_safetensors=True, dtype=torch.float32)
-        pieces = read(self.library.AutoTokenizer, place, self.name)
+        pieces = read_tokeniser(self.library, place, self.name)
         positions = int(getattr(network.config, "max_position_embeddings", -1))
         longest = int(own.get("max_seq_length") or min(pieces.model_max_length, positions if positions > 0 else 512))
         poolings = self._poolings({} if pooling is None else read_json(pooling / "config.json"))

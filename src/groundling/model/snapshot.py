@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 PATTERNS = ("*config*.json", "modules.json", *hub.WEIGHTS, *hub.TOKENISER)
 FILES = (*PATTERNS, *(f"*/{pattern}" for pattern in PATTERNS))  # sentence-transformers has a folder for each part
 WHAT = "pretrained model"
+VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model")  # one of them is in every tokeniser
 # Weights in PyTorch's own format, which may only be read as tensors; and the models that are published with them alone.
 TENSORS = ("open_clip_pytorch_model.bin", "pytorch_model.bin")
 HAS_TENSORS = ("open_clip_config.json", "config.json")
@@ -40,6 +41,13 @@ def check_weights(folder: Path, name: str) -> None:
         raise UserError(f"{name}: no model is there (neither a run with recipe.json nor a folder with config.json)")
     if not any(folder.glob("*.safetensors")):
         raise UserError(f"{name}: has no weights in safetensors, and other formats are not read; choose another model")
+
+
+def read_tokeniser(library: Any, folder: Path, name: str) -> Any:
+    """That of a folder, which must be there: of nothing, transformers makes one that knows no word."""
+    if not any(found for pattern in VOCABULARIES for found in folder.glob(pattern)):
+        raise UserError(f"{name}: has no tokeniser ({', '.join(VOCABULARIES)}); fetch all of its files")
+    return read(library.AutoTokenizer, folder, name)
 
 
 def read(kind: Any, folder: Path, name: str, **options: Any) -> Any:

@@ -19,10 +19,10 @@ from groundling.errors import UserError
 from groundling.files import read_json
 from groundling.model.fingerprint import StoredWeights, side_fingerprint
 from groundling.model.pair import Pair, SideOfPair
-from groundling.model.pair_types import has_sentence, is_picture, is_text, pair_type
+from groundling.model.pair_types import PAIR_TYPES, has_sentence, is_picture, is_text, pair_type
 from groundling.model.processor_settings import cutting_of, rules_of
 from groundling.model.sides import Cutting, Inputs, PictureSide, TextRules, TextSide
-from groundling.model.snapshot import WHAT, check_weights, read
+from groundling.model.snapshot import WHAT, check_weights, read, read_tokeniser
 from groundling.vision.preprocessing import Pixels, Upright
 
 PREPROCESSOR = "preprocessor_config.json"
@@ -32,9 +32,11 @@ class TransformersPair(Pair):
     def __init__(self, name: str, folder: Path, device: torch.device) -> None:
         self.library = hub.transformers(WHAT)
         self.name, self.folder, self.device = name, _inner(folder), device
-        check_weights(self.folder, name)
-        self.config_file = read_json(self.folder / "config.json")
+        path = self.folder / "config.json"
+        self.config_file = read_json(path) if path.exists() else {}
         self.model_type = str(self.config_file.get("model_type"))
+        if not self.config_file or self.model_type in PAIR_TYPES:  # else the type is what is wrong with it
+            check_weights(self.folder, name)
         self.type = pair_type(self.config_file, name)
         self.config = read(self.library.AutoConfig, self.folder, name)
         self.text, self.pictures = PairText(self), PairPictures(self)
@@ -60,7 +62,7 @@ class PairText(SideOfPair[TransformersPair], TextSide):
     @cached_property
     def pieces(self) -> Any:
         """Its tokeniser."""
-        return read(self.pair.library.AutoTokenizer, self.folder, self.name)
+        return read_tokeniser(self.pair.library, self.folder, self.name)
 
     @property
     def longest(self) -> int:
