@@ -78,6 +78,17 @@ def test_hashing_finds_what_all_pairs_find(seed: int) -> None:
         assert corpus.splits[pair.train] == "train" and corpus.languages[pair.row] == corpus.languages[pair.train]
 
 
+def test_many_captions_that_are_all_alike() -> None:
+    """Their draws are the same, and so are all their bands."""
+    corpus = talk(240, 3)
+    said = "a dog in the snow beside a house"
+    alike = [said + " x" * (row % 3 + 1) for row in range(100)]
+    texts = [*alike, *corpus.texts[100:-1], said]
+    one = replace(corpus, texts=texts, languages=np.array(["en"] * 240))
+    found = near_captions(one, CaptionKeys.of(one), np.ones(240, dtype=bool))
+    assert {pair.row for pair in found} == all_pairs(one) and {*range(100)} <= {pair.row for pair in found}
+
+
 def test_only_captions_that_are_asked_about_are_looked_at() -> None:
     corpus = talk(240, 0)
     keys = CaptionKeys.of(corpus)

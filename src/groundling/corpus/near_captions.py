@@ -22,9 +22,8 @@ NEAR = 0.8
 BANDS, ROWS = 12, 4  # 1 − (1 − 0.8⁴)¹² = 0.998
 DRAWS = BANDS * ROWS
 SURE = 0.55  # agreeing draws below which a pair is not worth a look: four deviations below the threshold
-FEW = (
-    4  # captions of one band that are looked at: where there are more they are alike, and another band tells them apart
-)
+MOST = 32  # groups with the same band that a caption is compared with; where there are more, each with others
+_PAIRS = 2**17  # whose draws are compared together
 
 Numbers = npt.NDArray[np.uint32]
 _draw = np.random.default_rng(20)
@@ -56,13 +55,9 @@ def near_captions(corpus: Corpus, keys: CaptionKeys, asked: Mask) -> list[NearCa
     found: dict[int, NearCaption] = {}
     with bar("Looking for captions nearly the same", len(corpus)) as progress:
         for rows, texts in _chosen(corpus.texts, in_train):
-            for place, other in there.candidates(signatures_of(texts), numbers[rows]):
-                known = there.at[other]
-                if known in found:
-                    continue
-                similarity = jaccard(texts[place], there.text(other))
-                if similarity >= NEAR:
-                    found[known] = NearCaption(known, int(rows[place]), similarity)
+            for place, group in there.candidates(signatures_of(texts), numbers[rows]):
+                for row, similarity in there.near(group, texts[place]) if there.left[group] else ():
+                    found[row] = NearCaption(row, int(rows[place]), similarity)
             progress.advance(len(texts))
     return [found[row] for row in sorted(found)]
 
@@ -113,19 +108,25 @@ def _bands(signatures: Numbers, languages: Numbers) -> Numbers:
 
 @dataclass
 class _HeldOut:
-    """Captions of dev and test, to be looked up by their bands.
+    """Captions of dev and test, to be looked up by their bands. Those with the same draws are one group: what is near
+    one of them is near them all, or nearly all.
 
     Attributes:
         at: their rows in the corpus.
         said: their normalised texts one after the other, and in `ends` where each ends.
-        values, places: for each band its numbers in order, and which caption has which.
+        groups: the captions of each group.
+        signatures, languages: of each group.
+        values, places: for each band its numbers in order, and which group has which.
+        left: for each group, whether one of train is still looked for.
     """
 
     at: list[int]
-    signatures: Numbers
-    languages: Numbers
     said: bytearray
     ends: Integers
+    groups: list[Integers]
+    signatures: Numbers
+    languages: Numbers
+    left: Mask
     values: list[Numbers] = field(default_factory=list)
     places: list[Integers] = field(default_factory=list)
 
@@ -141,8 +142,16 @@ class _HeldOut:
             for text in part:
                 said += text.encode("utf-8", "surrogatepass")
                 ends.append(len(said))
-        made = _HeldOut(rows.tolist(), signatures, numbers[rows], said, np.array(ends))
-        for values in _bands(signatures, made.languages):
+        bands = _bands(signatures, numbers[rows])
+        whole = np.zeros(len(rows), dtype=np.uint64)  # one number for all draws and the language
+        for values in bands:
+            whole = (whole ^ values) * _MIX[0]
+            whole ^= whole >> np.uint64(31)
+        _, first, counts = np.unique(whole, return_index=True, return_counts=True)
+        groups = np.split(np.argsort(whole, kind="stable"), np.cumsum(counts)[:-1])
+        there = np.ones(len(first), dtype=bool)
+        made = _HeldOut(rows.tolist(), said, np.array(ends), groups, signatures[first], numbers[rows][first], there)
+        for values in bands[:, first]:
             order = np.argsort(values, kind="stable")
             made.values.append(values[order])
             made.places.append(order.astype(np.int32))
@@ -152,19 +161,39 @@ class _HeldOut:
         return self.said[self.ends[place] : self.ends[place + 1]].decode("utf-8", "surrogatepass")
 
     def candidates(self, signatures: Numbers, languages: Numbers) -> list[tuple[int, int]]:
-        """(place among these captions, place among those of dev and test) of pairs that are likely near, in order."""
-        pairs: list[Integers] = []
+        """(place among these captions, group) of pairs that are likely near, in order."""
+        found: list[Integers] = []
         for values, places, asked in zip(self.values, self.places, _bands(signatures, languages), strict=True):
             first = np.searchsorted(values, asked)
-            for further in range(FEW):
-                at = first + further
-                same = np.flatnonzero(at < len(values))
-                same = same[values[at[same]] == asked[same]]
-                pairs.append(np.stack([same, places[at[same]]], axis=1))
-        both = np.unique(np.concatenate(pairs), axis=0)
-        agree = (signatures[both[:, 0]] == self.signatures[both[:, 1]]).mean(axis=1)
-        likely = (agree >= SURE) & (languages[both[:, 0]] == self.languages[both[:, 1]])
-        return [(int(one), int(other)) for one, other in both[likely]]
+            size = np.searchsorted(values, asked, side="right") - first
+            here = np.flatnonzero(size)
+            first, size = first[here], size[here]
+            taken = np.minimum(size, MOST)
+            within = np.arange(taken.sum()) - np.repeat(np.cumsum(taken) - taken, taken)
+            turn = np.repeat(here * 7919 * (size > MOST), taken)
+            group = places[np.repeat(first, taken) + (turn + within) % np.repeat(size, taken)]
+            wanted = self.left[group]
+            found.append(np.repeat(here, taken)[wanted] * len(self.left) + group[wanted])
+        one, group = np.divmod(np.unique(np.concatenate(found)), len(self.left))
+        likely = [np.empty(0, dtype=np.int64)]
+        for start in range(0, len(one), _PAIRS):
+            part = slice(start, start + _PAIRS)
+            agree = (signatures[one[part]] == self.signatures[group[part]]).mean(axis=1)
+            same = languages[one[part]] == self.languages[group[part]]
+            likely.append(start + np.flatnonzero((agree >= SURE) & same))
+        kept = np.concatenate(likely)
+        return list(zip(one[kept].tolist(), group[kept].tolist(), strict=True))
+
+    def near(self, group: int, text: str) -> list[tuple[int, float]]:
+        """The captions of a group that are near a text, and how near. They are not looked for again."""
+        members = self.groups[group]
+        if jaccard(text, self.text(int(members[0]))) < NEAR:
+            return []
+        found = [(place, jaccard(text, self.text(place))) for place in members.tolist()]
+        near = [(place, likeness) for place, likeness in found if likeness >= NEAR]
+        self.groups[group] = np.setdiff1d(members, [place for place, _ in near])
+        self.left[group] = len(self.groups[group]) > 0
+        return [(self.at[place], likeness) for place, likeness in near]
 
 
 def _chosen(texts: Sequence[str], chosen: Mask) -> Iterator[tuple[Integers, list[str]]]:
