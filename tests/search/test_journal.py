@@ -22,7 +22,8 @@ def written(path: Path) -> list[int]:
     with Journal(path, ABOUT, 3) as journal:
         ends.append(path.stat().st_size)
         for name, vector in zip(NAMES, VECTORS, strict=True):
-            journal.add({"name": name}, vector)
+            kept = journal.add({"name": name}, vector)
+            np.testing.assert_array_equal(kept, vector)  # read back at once, from the file
             ends.append(path.stat().st_size)
     return ends
 

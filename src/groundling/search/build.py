@@ -85,8 +85,7 @@ class Build:
 
     def add(self, key: str, facts: dict[str, Any], vector: Vectors, encoded: bool) -> None:
         with self._lock:
-            self.journal.add(facts, vector)
-            self.rows[key] = Row(facts, vector)
+            self.rows[key] = Row(facts, self.journal.add(facts, vector))
             self.encoded += encoded
 
     def skip(self, name: str, why: str) -> None:
@@ -99,7 +98,7 @@ class Build:
             found = self.previous.by_digest.get(digest)
             if isinstance(found, int):
                 return vectors_of([Row({}, found)], self.previous.store, self.facts.dimensions)[0]
-            return found
+            return None if found is None else np.asarray(found)
 
     def run(self, todo: Sequence[Any], work: Callable[[Sequence[Any]], None], at_once: int, title: str) -> None:
         """`work` on all of `todo`, a portion at a time on each core."""

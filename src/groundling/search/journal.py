@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -34,10 +34,9 @@ class Journal:
 
     def __init__(self, path: Path, about: dict[str, Any], dimensions: int) -> None:
         self.path, self.dimensions = path, dimensions
-        self.records: list[tuple[dict[str, Any], Vectors]] = []
+        self.records: list[tuple[dict[str, Any], Kept]] = []
         with path.open("a+b") as file:
-            file.seek(0)
-            records = _read(file.read(), dimensions)
+            records = _read(file, dimensions)
             first = next(records, None)
             end = 0
             if first is not None:
@@ -46,11 +45,12 @@ class Journal:
                         f"{path.parent}: an unfinished build with another model or of other things is there; finish "
                         f"that one, or remove {path} to begin anew"
                     )
-                end = first[2]
-                for facts, vector, end in records:  # noqa: B007
-                    self.records.append((facts, vector))
+                end = first[1]
+                for facts, end in records:
+                    self.records.append((facts, Kept(self, end)))
             file.truncate(end)
-        self._file = path.open("ab", buffering=0)
+        self._file, self._end = path.open("ab", buffering=0), end
+        self._reader = path.open("rb", buffering=0)
         self._synced, self._added = time.monotonic(), False
         if first is None:
             self._write(_record(about, b""))
@@ -58,13 +58,21 @@ class Journal:
     def _write(self, record: bytes) -> None:
         if self._file.write(record) != len(record):  # a full disk takes a part of it
             raise OSError(errno.ENOSPC, "no space left", str(self.path))
+        self._end += len(record)
 
-    def add(self, facts: dict[str, Any], vector: Vectors) -> None:
+    def add(self, facts: dict[str, Any], vector: Vectors) -> "Kept":
+        """Returns where the vector is: those of millions of pictures need not be in memory."""
         self._added = True
         self._write(_record(facts, np.ascontiguousarray(vector, dtype="<f4").tobytes()))
         if time.monotonic() - self._synced > SYNC_EVERY:
             os.fsync(self._file.fileno())
             self._synced = time.monotonic()
+        return Kept(self, self._end)
+
+    def vector(self, end: int) -> Vectors:
+        """The vector of the record that ends there."""
+        data = os.pread(self._reader.fileno(), 4 * self.dimensions, end - 4 * self.dimensions)
+        return np.frombuffer(data, dtype="<f4").astype(np.float32)
 
     def __enter__(self) -> "Journal":
         return self
@@ -72,13 +80,29 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        self._close()
         if not self.records and not self._added:  # nothing that a next build could go on from
             self.path.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        self._file.close()
+        self._close()
         self.path.unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        self._file.close()
+        self._reader.close()
+
+
+class Kept:
+    """A vector that is in a journal: read when numpy wants it, as long as the journal is open."""
+
+    __slots__ = ("_end", "_journal")
+
+    def __init__(self, journal: Journal, end: int) -> None:
+        self._journal, self._end = journal, end
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Vectors:
+        return self._journal.vector(self._end).astype(dtype or np.float32, copy=False)
 
 
 def _record(facts: dict[str, Any], vector: bytes) -> bytes:
@@ -87,17 +111,18 @@ def _record(facts: dict[str, Any], vector: bytes) -> bytes:
     return _HEAD.pack(len(words), zlib.crc32(body)) + body
 
 
-def _read(data: bytes, dimensions: int) -> Iterator[tuple[dict[str, Any], Vectors, int]]:
-    """Facts, vector and where the record ends, up to the first record that is not whole."""
+def _read(file: IO[bytes], dimensions: int) -> Iterator[tuple[dict[str, Any], int]]:
+    """Facts and where the record ends, up to the first record that is not whole."""
+    size = os.fstat(file.fileno()).st_size
     place, vector_bytes = 0, 0
-    while place + _HEAD.size <= len(data):
-        length, check = _HEAD.unpack_from(data, place)
+    file.seek(0)
+    while place + _HEAD.size <= size:
+        length, check = _HEAD.unpack(file.read(_HEAD.size))
         end = place + _HEAD.size + length + vector_bytes
-        if length > LONGEST_FACTS or end > len(data):
+        if length > LONGEST_FACTS or end > size:
             return
-        body = data[place + _HEAD.size : end]
+        body = file.read(length + vector_bytes)
         if zlib.crc32(body) != check:
             return
-        vector = np.frombuffer(body, dtype="<f4", offset=length) if vector_bytes else np.zeros(0, dtype=np.float32)
-        yield json.loads(body[:length]), vector, end
+        yield json.loads(body[:length]), end
         place, vector_bytes = end, 4 * dimensions

@@ -9,11 +9,11 @@ import numpy as np
 from groundling.model.vectors import Vectors
 from groundling.search import manifest as manifests
 from groundling.search.entries import Entries, Rows
-from groundling.search.journal import Journal
+from groundling.search.journal import Journal, Kept
 from groundling.search.manifest import Manifest
 from groundling.search.store import Store, open_store
 
-Reference = int | Vectors  # a row of the old index, or the vector itself
+Reference = int | Vectors | Kept  # a row of the old index, the vector itself, or where the journal has it
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def vectors_of(rows: list[Row], store: Store | None, dimensions: int) -> Vectors
             places.append(place)
             old.append(row.vector)
         else:
-            vectors[place] = row.vector
+            vectors[place] = np.asarray(row.vector)
     if old and store is not None:
         wanted: Rows = np.array(old, dtype=np.int64)
         vectors[places] = store.vectors(wanted)
