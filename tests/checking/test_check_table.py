@@ -104,6 +104,19 @@ def test_a_broken_table_stops_before_anything_is_looked_at(checker: Checker, fol
     assert counter.looked == 0
 
 
+def test_names_may_begin_with_the_folder_of_pictures(checker: Checker, folder: Path) -> None:
+    """As in a table that a corpus is built of: relative to the table, with --pictures photos all the same."""
+    rows = (["photos/red.png", "rot"], ["photos/gone.png", "rot"])
+    table = write(folder.parent / "captions.csv", *rows, header="picture text")
+    found = check_table(checker, table, folder, "de").rows
+    assert [(row.picture, row.kind) for row in found] == [
+        ("photos/red.png", "entailment"),
+        ("photos/gone.png", "not checked"),
+    ]
+    write(table, *rows, ["secret.png", "rot"], header="picture text")  # beside the folder, not in it
+    assert {row.kind for row in check_table(checker, table, folder, "de").rows} == {"not checked"}
+
+
 def test_pictures_may_be_elsewhere_and_rows_may_share_a_language(checker: Checker, folder: Path) -> None:
     table = write(folder.parent / "captions.csv", ["red.png", "rot"], ["blue.png", "rot"], header="picture text")
     rows = check_table(checker, table, folder, "de").rows

@@ -130,3 +130,16 @@ def test_the_demo_is_indexed_once(
     paint(own_ground / "emoji" / "new.png", (1, 2, 3))
     assert call("serve", "--port", 0).out.startswith("6 pictures")
     assert toy.encoded == 6
+
+
+def test_the_demo_describes_pictures_by_their_names() -> None:
+    corpus = Corpus(
+        name="emoji",
+        pictures=np.array(["a.png", "b.png"]),
+        splits=np.array(["train"] * 2),
+        owners=np.array([0, 0, 0, 1, 1]),
+        languages=np.array(["en", "de", "en", "en", "en"]),
+        texts=["red heart", "rotes Herz", "love", "dog", "pet"],
+        origins=np.array(["human"] * 5),
+    )
+    assert demo.names(corpus) == [("red heart", "en"), ("rotes Herz", "de"), ("dog", "en")]

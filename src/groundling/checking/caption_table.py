@@ -18,7 +18,7 @@ from groundling.corpus.formats.checks import BadRow, needed_field, optional_fiel
 from groundling.corpus.formats.decisions import Decision, Decisions
 from groundling.corpus.formats.pictures import PictureFolder
 from groundling.corpus.formats.rows import Row, read_rows
-from groundling.errors import UserError
+from groundling.errors import UserError, path_meant
 from groundling.model import Vectors
 from groundling.progress import bar
 
@@ -115,9 +115,23 @@ def check_table(
     """
     root = (table.parent if pictures is None else pictures).expanduser()
     if not root.is_dir():
-        raise UserError(f"{root}: no such folder of pictures")
+        raise UserError(f"{root}: no such folder of pictures{path_meant(root)}")
     count = _check_structure(table)
+    if pictures is not None and _named_from_table(table, root):
+        root = table.parent
     return check_rows(method, read_rows(table, NEEDED, everything=True), count, table, root, language, decisions)
+
+
+def _named_from_table(table: Path, folder: Path) -> bool:
+    """Whether names lead into the folder from where the table is, as `corpus build` reads them, and not from inside."""
+    names, inside = {str(row.fields["picture"]) for row in read_rows(table, NEEDED)}, folder.resolve()
+    try:
+        if any((folder / name).is_file() for name in names):
+            return False
+        found = [(table.parent / name).resolve() for name in names if (table.parent / name).is_file()]
+    except (OSError, ValueError):  # a name that no file can have, which its row will tell
+        return False
+    return bool(found) and all(path.is_relative_to(inside) for path in found)
 
 
 def check_rows(

@@ -30,9 +30,19 @@ def demo_indexes(folder: Path, device: str = "auto") -> tuple[Path, Path]:
     there = (pictures / manifest.FILE).exists()
     known = {} if there else _known(corpus, load(str(folder), device=device))
     index_pictures(corpus.root, pictures, str(folder), update=there, device=device, known=known)
-    rows = list(zip(corpus.texts, corpus.languages.tolist(), strict=True))
-    index_captions(rows, captions, str(folder), update=(captions / manifest.FILE).exists(), device=device)
+    index_captions(names(corpus), captions, str(folder), update=(captions / manifest.FILE).exists(), device=device)
     return pictures, captions
+
+
+def names(corpus: Corpus) -> list[tuple[str, str]]:
+    """The first caption of each picture in each language, which of an emoji is its name; the others are keywords.
+
+    They describe a picture worse than the name does, and to read all of them would make the first start wait.
+    """
+    first: dict[tuple[int, str], str] = {}
+    for owner, code, text in zip(corpus.owners.tolist(), corpus.languages.tolist(), corpus.texts, strict=True):
+        first.setdefault((owner, code), text)
+    return [(text, code) for (_, code), text in first.items()]
 
 
 def _known(corpus: Corpus, model: Model) -> dict[str, Vectors]:
