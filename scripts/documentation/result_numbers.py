@@ -66,8 +66,10 @@ def look_up(file: str, row: str, column: str) -> Figure:
         raise UserError(f"docs/results/{file}.json is not there; a mark names it")
     table = json.loads(path.read_text())
     if "rows" not in table:  # one model: its mean, say, and a metric, "mean :: text_to_image.R@10"
-        direction, _, metric = column.partition(".")
-        return Figure(float(table[row][direction][metric]), None)
+        found = table[row] if row in table else table["languages"][row]  # "mean", or one of its languages
+        for part in column.split("."):
+            found = found[part]
+        return Figure(float(found), None)
     rows = {entry["name"]: entry for entry in table["rows"]}
     if row in rows:
         cell = _cell(file, rows[row], column)
