@@ -35,8 +35,8 @@ class SortedPieces:
     one more than the number of the piece.
 
     >>> pieces = SortedPieces.of(["a", "dog", "door"])
-    >>> [pieces.get(text) for text in ("a", "d", "do", "dog", "cat", "dogs")]
-    [1, 0, 0, 2, None, None]
+    >>> tuple(pieces.get(text) for text in ("a", "d", "do", "dog", "cat", "dogs"))
+    (1, 0, 0, 2, None, None)
     """
 
     def __init__(self, pieces: npt.NDArray[np.bytes_], numbers: npt.NDArray[np.int32]) -> None:
