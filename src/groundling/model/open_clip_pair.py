@@ -143,7 +143,7 @@ class OpenClipPictures(SideOfPair[OpenClipPair], PictureSide):
         height, width = (said.size, said.size) if isinstance(said.size, int) else said.size
         if height != width or said.resize_mode not in ("shortest", "squash"):
             return super().cutting()  # which says why not
-        kind = cast(Literal["bicubic", "bilinear"], "bilinear" if said.interpolation == "bilinear" else "bicubic")
+        kind: Literal["bicubic", "bilinear"] = "bilinear" if said.interpolation == "bilinear" else "bicubic"
         Colours = tuple[float, float, float]
         mean, std = cast(Colours, tuple(said.mean)), cast(Colours, tuple(said.std))
         return Cutting(height, height, said.resize_mode == "squash", kind, mean, std, "torchvision")
