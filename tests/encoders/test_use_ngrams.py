@@ -88,3 +88,10 @@ def test_the_exported_graph_says_what_the_encoder_says() -> None:
     session = onnxruntime.InferenceSession(text_graph(made, "text").data)
     inputs = text_inputs(made.tokeniser.encode(TEXTS, CODES), np.arange(len(TEXTS)))
     assert np.abs(session.run(None, inputs)[0] - made.encode(TEXTS, CODES).numpy()).max() < 1e-5
+
+
+def test_its_parts_go_by_their_names() -> None:
+    from groundling.evaluation.parameters import _name
+
+    named = {_name(f"text.{path}") for path, _ in encoder().named_parameters()}
+    assert named == {"layer on the frozen sentence vector", "table of words and n-grams", "sentence projection"}

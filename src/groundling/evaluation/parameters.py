@@ -39,6 +39,7 @@ NAMES = {
     "text.autoencoder": "autoencoder",
     "text.recurrent": "sentence GRU",
     "text.sentence": "sentence GRU",
+    "text.sentence.weight": "layer on the frozen sentence vector",  # one matrix, where others have a network
     "text.project": "sentence projection",
     "picture.project": "picture projection",
     "picture.norm": "picture projection",
