@@ -53,7 +53,8 @@ def test_entries_are_those_of_the_tokeniser(world: Dataset, stored: Corpus, kind
     tokeniser: Tokeniser = kind.build(here.texts, here.languages.tolist(), settings)
     features = world.features[world.corpus.splits == "train"]
     one, other = (TrainingData.build(corpus, features, tokeniser, CPU) for corpus in (there, here))
-    assert isinstance(one.ids, MappedIds) and one.ids.shape == tuple(other.ids.shape)
+    mapped: object = one.ids
+    assert isinstance(mapped, MappedIds) and mapped.shape == tuple(other.ids.shape)
     assert np.array_equal(one.lengths, other.lengths) and torch.equal(one.device_lengths, other.device_lengths)
     rows = torch.tensor([5, 0, 399, 17])
     longest = int(other.lengths[rows.numpy()].max())

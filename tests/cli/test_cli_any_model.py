@@ -100,7 +100,7 @@ def recalls_by_hand(ground: Ground, kind: str, **options: Any) -> dict[str, floa
     seen = model.encode_pictures([ground.folder / "shapes" / name for name in corpus.pictures])
     found = {}
     for code in ("de", "en"):
-        rows = np.flatnonzero(corpus.languages == code)
+        rows = np.flatnonzero(corpus.languages == code).tolist()
         texts = [options.get("prompt", "{}").replace("{}", corpus.texts[row]) for row in rows]
         ours = ranks(seen, model.encode_text(texts, code), corpus.owners[rows])
         found[code] = 100 * float((ours.text_to_image == 1).mean())

@@ -99,8 +99,7 @@ def encoded(tokeniser: Any, encoders: Encoders, texts: list[str], code: str) -> 
 
 
 def captions(world: Dataset, code: str) -> list[str]:
-    test = world.split("test").corpus.only([code])
-    return test.texts
+    return list(world.split("test").corpus.only([code]).texts)
 
 
 # --- what it begins with

@@ -31,7 +31,7 @@ class DiskSearch:
 
     def __init__(self, vectors: Path, lists: Path | None) -> None:
         self.vectors: Half = np.load(vectors, mmap_mode="r", allow_pickle=False)
-        self.lists = None if lists is None else open_lists(lists)
+        self.lists: Any = None if lists is None else open_lists(lists)
 
     def nearest(self, queries: Vectors, k: int, rows: Rows | None = None) -> tuple[Vectors, Rows]:
         """Exactly the k best of all, or of some rows in their order, a portion at a time."""
