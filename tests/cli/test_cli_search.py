@@ -230,7 +230,7 @@ def test_mistakes_are_one_sentence_and_change_nothing(shop: Path, tmp_path: Path
         ("search", "index", "red", "--files", "--json"): "choose one",
         ("search", "index", "red", "--since", "soon"): "is not a year, month or day",
         ("search", "index", "red", "--since", "2019-13"): '"2019-13" is not a year, month or day',
-        ("search", "index", "red", "--until", "2019-02-30"): '"2019-02-30" is not a year, month or day',
+        ("search", "index", "red", "--until", "2019-02-32"): '"2019-02-32" is not a year, month or day',
         ("search", "index", "--like", "photos/broken.png"): "photos/broken.png: not a picture of a known format",
         ("search", "index", "--like", "gone.png"): "gone.png: No such file",
         ("search", "index", "red", "--model", "shapes"): "no model is there",

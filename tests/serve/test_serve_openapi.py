@@ -80,5 +80,5 @@ def test_everything_that_goes_wrong_is_described_as_a_problem(squares: Collectio
             assert "422" not in operation["responses"]
     assert set(described["paths"]) == {
         *("/search", "/similar", "/captions", "/check", "/pictures/{id}", "/pictures/{id}/about"),
-        *("/about", "/health", "/metrics", "/session", "/sample", "/examples", "/fit"),
+        *("/about", "/health", "/ready", "/metrics", "/session", "/sample", "/examples", "/fit"),
     }

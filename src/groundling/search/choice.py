@@ -2,22 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from datetime import date
 
 from groundling.errors import UserError
 
-_DATE = re.compile(r"\d{4}(-\d\d(-\d\d)?)?")
-
-
-def _is_date(text: str) -> bool:
-    """Whether it is a year, month or day that exists."""
-    if not _DATE.fullmatch(text):
-        return False
-    try:
-        date.fromisoformat(f"{text}-01-01"[:10])
-    except ValueError:
-        return False
-    return True
+#: A year, month or day. Dates are only compared, so that the 31st of every month is as good as its last day.
+DATE = "[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?"
 
 
 @dataclass(frozen=True)
@@ -39,7 +28,7 @@ class Choice:
     ) -> "Choice | None":
         """None where nothing is left out."""
         for name, said in (("since", since), ("until", until)):
-            if said and not _is_date(said):
+            if said and not re.fullmatch(DATE, said):
                 raise UserError(
                     f'--{name}: "{said[:40]}" is not a year, month or day such as 2019, 2019-07 or 2019-07-31'
                 )

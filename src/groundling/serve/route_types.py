@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import Path, Query, Request
 
+from groundling.search.choice import DATE
 from groundling.serve.limits import (
     LARGEST_ID,
     LARGEST_SIDE,
@@ -15,7 +16,6 @@ from groundling.serve.limits import (
 )
 from groundling.serve.uploads import MEDIA_TYPES
 
-DATE = r"^[0-9]{4}(-[0-9]{2}(-[0-9]{2})?)?$"
 CODE = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$"
 
 Id = Annotated[int, Query(ge=0, le=LARGEST_ID, description="A picture of the index, by its `id`.")]
@@ -31,8 +31,10 @@ Code = Annotated[
     str | None, Query(pattern=CODE, max_length=35, description="The language, such as de; guessed when left out.")
 ]
 Folder = Annotated[str, Query(max_length=LONGEST_FOLDER, description="Only pictures in this folder and below it.")]
-Since = Annotated[str | None, Query(pattern=DATE, description="Only pictures taken then or later: 2019, 2019-07.")]
-Until = Annotated[str | None, Query(pattern=DATE, description="Only pictures taken then or before.")]
+Since = Annotated[
+    str | None, Query(pattern=f"^{DATE}$", description="Only pictures taken then or later: 2019, 2019-07.")
+]
+Until = Annotated[str | None, Query(pattern=f"^{DATE}$", description="Only pictures taken then or before.")]
 Size = Annotated[
     int | None,
     Query(ge=SMALLEST_SIDE, le=LARGEST_SIDE, description="A small copy with a longer side of at most these pixels."),
