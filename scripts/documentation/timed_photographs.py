@@ -40,7 +40,8 @@ def prepare(folder: Path, pictures: int) -> int:
     with (folder / "captions.csv").open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("picture", "language", "text", "split"), *rows])
     pairs = {(found["en"], found[TAUGHT]) for found in texts.values() if {"en", TAUGHT} <= found.keys()}
-    (folder / "pairs.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in sorted(pairs)), encoding="utf-8")
+    lines = [("en", TAUGHT), *sorted(pairs)]  # the first one names the languages
+    (folder / "pairs.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in lines), encoding="utf-8")
     for copy in ("beach.jpg", "photo.jpg"):
         (folder / copy).write_bytes((folder / rows[0][0]).read_bytes())
     (folder / "site").mkdir()
