@@ -110,7 +110,8 @@ def test_photographs_are_made_of_what_comes_along(tmp_path: Path, monkeypatch: p
     lines = (folder / "captions.csv").read_text(encoding="utf-8").splitlines()[1:]
     assert count == len(lines) == 10 * 4 + 2  # Dutch for the two that are tested
     assert all((folder / line.split(",")[0]).exists() for line in lines)
-    assert len((folder / "pairs.tsv").read_text(encoding="utf-8").splitlines()) == 10
+    lines = (folder / "pairs.tsv").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "en\tko" and len(lines) == 11
     with Image.open(folder / "beach.jpg") as photo:
         assert photo.getexif()[0x0132].startswith("2019:07")
         assert b"a &lt;in&gt; en" in photo.info["xmp"]
