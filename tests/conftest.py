@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import hypothesis
 import numpy as np
 import pytest
 import torch
@@ -11,6 +12,11 @@ from groundling.dataset import Dataset
 from groundling.settings import Recipe, check
 
 torch.set_num_threads(1)  # for children that import this, too
+
+# Behaviour is tested, not time: a busy machine fails no test. And what passes here passes elsewhere: examples are drawn
+# in the same way each time, and `make torture` is there to look for new ones.
+hypothesis.settings.register_profile("groundling", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("groundling")
 
 
 def mend_torchvision() -> None:
