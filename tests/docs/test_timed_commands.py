@@ -82,7 +82,6 @@ def test_the_page_says_what_the_json_says() -> None:
     assert "All 3 commands" in text and "2 of them run" in text and "10 s in all" in text
 
 
-@pytest.mark.skipif(not time_commands.JSON.exists(), reason="the table was not made yet")
 def test_our_page_is_the_one_of_our_json() -> None:
     facts = json.loads(time_commands.JSON.read_text(encoding="utf-8"))
     assert time_commands.PAGE.read_text(encoding="utf-8") == time_commands.page(facts)
