@@ -17,12 +17,13 @@ import resource
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from peak_memory import PeakMemory
 
 LIMIT = 4.0  # GB
 WORDS, LONG, SHARD, STEP = 20_000, 9, 1_000_000, 10_000
@@ -67,29 +68,8 @@ def generate(folder: Path, rows: int) -> None:
                 )
 
 
-class Peak(threading.Thread):
-    """Looks twenty times a second at how much memory this process has: of its own, and all in all."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.own = self.all = 0.0
-        self.start()
-
-    def look(self) -> None:
-        said = Path("/proc/self/status").read_text()
-        self.own, self.all = (
-            max(most, int(said.split(f"{name}:")[1].split()[0]) / 2**20)
-            for most, name in ((self.own, "RssAnon"), (self.all, "VmHWM"))
-        )
-
-    def run(self) -> None:
-        while True:
-            self.look()
-            time.sleep(0.05)
-
-
 def phase(name: str, folder: Path) -> dict[str, Any]:
-    peak, started = Peak(), time.perf_counter()
+    peak, started = PeakMemory(), time.perf_counter()
     found: dict[str, Any] = {}
     if name == "build":
         from groundling.corpus.building import build

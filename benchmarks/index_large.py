@@ -16,7 +16,6 @@ import json
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -27,15 +26,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from groundling.checksums import sha256
 from groundling.model import Vectors
 from groundling.search import Index, disk_build
-from groundling.search import manifest as manifests
 from groundling.search import store as stores
+from groundling.search.build import write_index
 from groundling.search.choice import Choice
 from groundling.search.entries import SCHEMA, Entries, Rows
-from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
+from groundling.search.manifest import ModelFacts, StoreFacts
 from groundling.search.recall import Aim
+from peak_memory import PeakMemory
 
 NEAREST, QUERIES, AT_ONCE, FOLDERS = 10, 500, 2**16, 50
 
@@ -57,27 +56,6 @@ class World:
         made = self.centres[chosen] + 0.6 * draw.standard_normal((count, len(self.turn)), dtype=np.float32)
         made = (made * self.spread) @ self.turn
         return made / np.linalg.norm(made, axis=1, keepdims=True)
-
-
-class Peak(threading.Thread):
-    """Looks twenty times a second at how much memory of its own this process has."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.most = 0.0
-        self.start()
-
-    def run(self) -> None:
-        while True:
-            said = Path("/proc/self/status").read_text()
-            self.most = max(self.most, int(said.split("RssAnon:")[1].split()[0]) / 2**20)
-            time.sleep(0.05)
-
-    def since(self) -> float:
-        """GB at most since it was asked last."""
-        time.sleep(0.1)
-        most, self.most = self.most, 0.0
-        return round(most, 2)
 
 
 class Clock:
@@ -128,26 +106,8 @@ def build(folder: Path, vectors: Any, aim: Aim) -> tuple[dict[str, float], float
 
     place, dimensions = StoreFacts(name="faiss-disk"), vectors.shape[1]
     written = stores.write(folder, place, entries, dimensions, fetch, "auto", aim)
-    path = folder / f"entries-0.{entries.file_type}"
-    entries.save(path)
     model = ModelFacts(kind="run", name="g", backbone="none", fingerprint="none", dimensions=dimensions, languages=[])
-    manifests.write(
-        folder,
-        Manifest(
-            format=1,
-            groundling="benchmark",
-            kind="pictures",
-            root=None,
-            model=model,
-            count=len(vectors),
-            skipped={},
-            store=place,
-            search=written.search,
-            entries=StoredFile(name=path.name, sha256=sha256(path)),
-            vectors=written.vectors,
-            lists=written.lists,
-        ),
-    )
+    write_index(folder, "pictures", entries, model, place, written)
     block = begun[disk_build.BLOCK] - begun[0] if disk_build.BLOCK in begun else None
     return clock.seconds(), block
 
@@ -218,7 +178,7 @@ def ask(ways: dict[str, Callable[[Vectors], list[int]]], queries: Vectors) -> tu
 
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     faiss.omp_set_num_threads(options.threads)
-    peak, clock = Peak(), Clock()
+    peak, clock = PeakMemory(), Clock()
     world = World(options.dimensions)
     vectors = generate(world, folder / "generated.npy", options.vectors)
     result: dict[str, Any] = {
@@ -228,10 +188,10 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "threads": options.threads,
         "generated_seconds": clock.seconds(),
     }
-    peak.since()
+    peak.since_last()
     (folder / "index").mkdir()
     result["build_seconds"], block = build(folder / "index", vectors, Aim(options.recall))
-    result["build_memory_gb"] = peak.since()
+    result["build_memory_gb"] = peak.since_last()
     print(json.dumps(result), file=sys.stderr, flush=True)
     sizes = {path.suffix[1:]: path.stat().st_size for path in (folder / "index").iterdir() if path.is_file()}
     result["disk_gb"] = {name: round(size / 1e9, 3) for name, size in sizes.items()}
@@ -241,10 +201,10 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     result["search"] = index.manifest.search.model_dump()
     queries = world.vectors(QUERIES, 0)
     index.nearest(queries[:50], NEAREST)
-    result["search_memory_gb"] = peak.since()
+    result["search_memory_gb"] = peak.since_last()
     bare, seconds = bare_index(index, vectors)
     result["block_computing_seconds"] = {"ours": block, "bare": seconds}
-    result["bare_memory_gb"] = peak.since()
+    result["bare_memory_gb"] = peak.since_last()
 
     def ours(query: Vectors, choice: Choice | None = None) -> list[int]:
         return [int(Path(one.path).stem) for one in index.nearest(query, NEAREST, choice)[0]]

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from PIL import Image
 
-from groundling.search.entries import facts_of
+from groundling.search.entries import Entry
 from groundling.search.previous import Row
 from groundling.vision import backbones
 from groundling.vision.preprocessing import Preprocessing
@@ -64,8 +64,8 @@ def row_bytes() -> float:
     rows = {}
     for number in range(ROWS):
         name = f"{number % 1000:04}/{number:09}.jpg"
-        facts = facts_of(name, f"{number:064x}", size=number, modified=10**18 + number, taken=f"2019-07-31T{number:08}")
-        rows[name] = Row(facts, np.zeros(1, dtype=np.float32))
+        entry = Entry(name, f"{number:064x}", size=number, modified=10**18 + number, taken=f"2019-07-31T{number:08}")
+        rows[name] = Row(entry, np.zeros(1, dtype=np.float32))
     return (peak_bytes() - before) / len(rows)
 
 

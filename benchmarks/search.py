@@ -21,13 +21,12 @@ from typing import Any
 import faiss
 import numpy as np
 
-from groundling.checksums import sha256
 from groundling.model import Vectors
 from groundling.search import Index
-from groundling.search import manifest as manifests
 from groundling.search import store as stores
-from groundling.search.entries import Entries, facts_of
-from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
+from groundling.search.build import write_index
+from groundling.search.entries import Entries, Entry
+from groundling.search.manifest import ModelFacts, StoreFacts
 
 NEAREST = 10
 
@@ -39,30 +38,14 @@ def unit_vectors(count: int, dimensions: int, seed: int) -> Vectors:
 
 def build(folder: Path, vectors: Vectors, kind: str) -> float:
     """An index of these vectors in a folder; the seconds that its vectors took."""
-    entries = Entries.of([facts_of(f"{row % 100:02}/{row:07}.jpg", f"{row:064}") for row in range(len(vectors))])
+    entries = Entries.of([Entry(f"{row % 100:02}/{row:07}.jpg", f"{row:064}") for row in range(len(vectors))])
     started = time.perf_counter()
     written = stores.write(folder, StoreFacts(), entries, vectors.shape[1], lambda rows: vectors[rows], kind)
     taken = time.perf_counter() - started
-    path = folder / "entries-0.parquet"
-    entries.save(path)
     model = ModelFacts(
         kind="run", name="random", backbone="none", fingerprint="none", dimensions=vectors.shape[1], languages=[]
     )
-    manifest = Manifest(
-        format=1,
-        groundling="benchmark",
-        kind="pictures",
-        root=None,
-        model=model,
-        count=len(vectors),
-        skipped={},
-        store=StoreFacts(),
-        search=written.search,
-        entries=StoredFile(name=path.name, sha256=sha256(path)),
-        vectors=written.vectors,
-        lists=written.lists,
-    )
-    manifests.write(folder, manifest)
+    write_index(folder, "pictures", entries, model, StoreFacts(), written)
     return taken
 
 

@@ -13,7 +13,6 @@ import hashlib
 import json
 import os
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +27,7 @@ from groundling.corpus.pairs.kept_vectors import KeptVectors
 from groundling.corpus.pairs.row import Wanted
 from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.settings import TextSettings
+from peak_memory import PeakMemory
 
 WORDS, LONG, DIMENSIONS = 50_000, 12, 64
 LIMIT = 2.0  # GB
@@ -49,46 +49,26 @@ def cheap_teacher(texts: Sequence[str], languages: Sequence[str]) -> np.ndarray:
     return np.cos(np.array(seeds, dtype=np.float32)[:, None] * np.arange(1, DIMENSIONS + 1, dtype=np.float32))
 
 
-class Peak(threading.Thread):
-    """Looks twenty times a second at how much memory of its own this process has."""
-
-    def __init__(self) -> None:
-        super().__init__(daemon=True)
-        self.most = 0.0
-        self.start()
-
-    def run(self) -> None:
-        while True:
-            said = Path("/proc/self/status").read_text()
-            self.most = max(self.most, int(said.split("RssAnon:")[1].split()[0]) / 2**20)
-            time.sleep(0.05)
-
-    def __call__(self) -> float:
-        """GB at most, so far."""
-        time.sleep(0.1)
-        return self.most
-
-
 def measure(pairs: int, folder: Path) -> dict[str, float]:
     os.environ["GROUNDLING_CACHE"] = str(folder / "cache")
-    peak = Peak()
+    peak = PeakMemory()
     path = folder / "pairs.tsv"
     generate(path, pairs)
-    found: dict[str, float] = {"pairs": pairs, "file_gb": path.stat().st_size / 2**30, "before_gb": peak()}
+    found: dict[str, float] = {"pairs": pairs, "file_gb": path.stat().st_size / 2**30, "before_gb": peak.so_far()}
     started = time.perf_counter()
     store = PairStore.open(path, Wanted(("de",), "en", ("en",)))
-    found |= {"read_s": time.perf_counter() - started, "read_gb": peak(), "duplicates": store.duplicates}
+    found |= {"read_s": time.perf_counter() - started, "read_gb": peak.so_far(), "duplicates": store.duplicates}
     started = time.perf_counter()
     train = store.split("train")
     tokeniser = WordTokeniser.build(train.new[:1_000_000], train.languages[:1_000_000], TextSettings(minimum_count=2))
     tokens = Ragged.cut(tokeniser, train.new, train.languages, train.folder)
-    found |= {"cut_s": time.perf_counter() - started, "cut_gb": peak(), "left": len(train)}
+    found |= {"cut_s": time.perf_counter() - started, "cut_gb": peak.so_far(), "left": len(train)}
     started = time.perf_counter()
     data = LessonData.of(train, tokens, KeptVectors(train, cheap_teacher, folder / "vectors"), torch.device("cpu"))
     sampler = LessonSampler(data, 128, 0)
     for step in range(200):
         data.bring(sampler.batch(step), sampler.soon)
-    return found | {"drawn_s": time.perf_counter() - started, "most_gb": peak()}
+    return found | {"drawn_s": time.perf_counter() - started, "most_gb": peak.so_far()}
 
 
 if __name__ == "__main__":

@@ -12,10 +12,10 @@ WRITER = """
 import sys
 from pathlib import Path
 from PIL import Image
-from groundling.search import indexing
+from groundling.search import index_request, indexing
 out, stop = Path("updated"), Path("stop-updating")
-model = indexing.load("run")
-indexing.load = lambda *_, **__: model
+model = index_request.load("run")
+index_request.load = lambda *_, **__: model
 indexing.index_pictures(Path("changing"), out, "run")
 print("built", flush=True)
 extra, count = Path("changing/extra.png"), 0

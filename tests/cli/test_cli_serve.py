@@ -18,7 +18,7 @@ sys.path.append(str(Path(__file__).parent.parent / "search"))
 from colours import Toy, paint, paint_many
 
 from groundling.corpus import Corpus
-from groundling.search import Index, index, index_captions, index_pictures, indexing
+from groundling.search import Index, index, index_captions, index_pictures, index_request
 from groundling.serve import demo, server
 
 own_ground = commands.own_ground  # each test in a folder of its own
@@ -27,7 +27,7 @@ own_ground = commands.own_ground  # each test in a folder of its own
 @pytest.fixture
 def toy(own_ground: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     made = Toy(own_ground / "encoded.log")
-    for module in (index, indexing):
+    for module in (index, index_request):
         monkeypatch.setattr(module, "load", lambda *_, **__: made)
     monkeypatch.delenv("GROUNDLING_TOKEN", raising=False)
     return made

@@ -12,7 +12,7 @@ from PIL import Image
 
 from groundling.decoding.structure import PictureError
 from groundling.model import Model, Vectors
-from groundling.search import index, indexing
+from groundling.search import index, index_request
 
 WORDS = {
     "red": (1, 0, 0),
@@ -76,7 +76,7 @@ class Toy(Model):
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
     """In the place of every model."""
     made = Toy(tmp_path / "encoded.log")
-    for module in (index, indexing):
+    for module in (index, index_request):
         monkeypatch.setattr(module, "load", lambda *_, **__: made)
     return made
 

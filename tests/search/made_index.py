@@ -4,13 +4,12 @@ from pathlib import Path
 
 import numpy as np
 
-from groundling import checksums
 from groundling.model import Vectors
 from groundling.search import Index
-from groundling.search import manifest as manifests
 from groundling.search import store as stores
-from groundling.search.entries import Entries, facts_of
-from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
+from groundling.search.build import write_index
+from groundling.search.entries import Entries, Entry
+from groundling.search.manifest import ModelFacts, StoreFacts
 from groundling.search.recall import Aim
 
 
@@ -30,32 +29,14 @@ def saved(tmp_path: Path, vectors: Vectors, kind: str, store: str = "faiss", aim
     """An index of these vectors, whose rows are the pictures of three folders and ten years."""
     entries = Entries.of(
         [
-            facts_of(f"{'abc'[row % 3]}/{row}.png", f"{row:064}", taken=f"{2010 + row % 10}-06-15T12:00:00")
+            Entry(f"{'abc'[row % 3]}/{row}.png", f"{row:064}", taken=f"{2010 + row % 10}-06-15T12:00:00")
             for row in range(len(vectors))
         ]
     )
     place = StoreFacts(name=store)
     written = stores.write(tmp_path, place, entries, vectors.shape[1], lambda rows: vectors[rows], kind, aim)
-    entries.save(tmp_path / "entries-0.parquet")
     model = ModelFacts(kind="run", name="m", backbone="b", fingerprint="f", dimensions=vectors.shape[1], languages=[])
-    table = StoredFile(name="entries-0.parquet", sha256=checksums.sha256(tmp_path / "entries-0.parquet"))
-    manifests.write(
-        tmp_path,
-        Manifest(
-            format=1,
-            groundling="0",
-            kind="pictures",
-            root=None,
-            model=model,
-            count=len(vectors),
-            skipped={},
-            store=place,
-            search=written.search,
-            entries=table,
-            vectors=written.vectors,
-            lists=written.lists,
-        ),
-    )
+    write_index(tmp_path, "pictures", entries, model, place, written)
     return Index.open(tmp_path)
 
 

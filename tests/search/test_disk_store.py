@@ -16,7 +16,7 @@ from groundling.errors import UserError
 from groundling.search import Index, disk_build, disk_store, index_pictures
 from groundling.search.choice import Choice
 from groundling.search.disk_store import DiskStore
-from groundling.search.entries import Entries, facts_of
+from groundling.search.entries import Entries, Entry
 from groundling.search.recall import Aim
 from power_cut import kill_9
 
@@ -180,7 +180,7 @@ disk_build.write(folder, table(3300), 16, fetch, "auto", disk_build.recall.Aim()
 
 
 def table(count: int) -> Entries:
-    return Entries.of([facts_of(f"{row}.png", f"{row:064}") for row in range(count)])
+    return Entries.of([Entry(f"{row}.png", f"{row:064}") for row in range(count)])
 
 
 def test_a_killed_build_goes_on_behind_the_last_whole_block(

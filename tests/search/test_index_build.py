@@ -59,9 +59,9 @@ from pathlib import Path
 import torch
 torch.set_num_threads(2)
 from colours import Toy
-from groundling.search import indexing
+from groundling.search import index_request, indexing
 photos, out, log = map(Path, sys.argv[1:4])
-indexing.load = lambda *_, **__: Toy(log, pause=0.02)
+index_request.load = lambda *_, **__: Toy(log, pause=0.02)
 indexing.index_pictures(photos, out, "toy", update="--update" in sys.argv)
 """
 

@@ -17,7 +17,7 @@ from groundling.files import with_checksum
 from groundling.search import Index, index_pictures
 from groundling.search import store as stores
 from groundling.search.choice import Choice
-from groundling.search.entries import Entries, facts_of
+from groundling.search.entries import Entries, Entry
 from groundling.search.faiss_store import make
 from groundling.search.milvus_store import expression
 from groundling.search.recall import Aim
@@ -104,14 +104,14 @@ def test_an_index_from_before_opens_as_it_did(tmp_path: Path, kind: str) -> None
 
 
 def test_a_table_of_millions_is_mapped_and_reads_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    facts = [facts_of(f"{'ab'[row % 2]}/ä{row}.png", f"{row:064}", taken=f"20{row:02}-01-01") for row in range(25)]
+    rows = [Entry(f"{'ab'[row % 2]}/ä{row}.png", f"{row:064}", taken=f"20{row:02}-01-01") for row in range(25)]
     monkeypatch.setattr("groundling.search.entries.MAPPED_FROM", 10)  # in three pieces
-    entries = Entries.of(facts)
+    entries = Entries.of(rows)
     assert entries.file_type == "arrow"
     entries.save(tmp_path / "entries.arrow")
     mapped = Entries.load(tmp_path / "entries.arrow")
     assert mapped.table["name"].num_chunks == 3
-    assert mapped.facts() == facts
+    assert mapped.rows() == rows
     assert mapped.value("name", 23) == "b/ä23.png"
     assert mapped.row_named("ä7.png") == 7
     assert mapped.row_named("a/ä24.png") == 24
@@ -128,7 +128,7 @@ FOLDERS = ["a", "a/b", "ab", 'q"uote\\', "a0", "ä", "a%", "a_"]
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_folder_is_itself_and_what_is_below_it(folder: str) -> None:
-    entries = Entries.of([facts_of(f"{name}/x.png", "0") for name in FOLDERS])
+    entries = Entries.of([Entry(f"{name}/x.png", "0") for name in FOLDERS])
     kept = [name for name, mask in zip(FOLDERS, entries.mask(Choice(folder)).tolist(), strict=True) if mask]
     assert kept == [name for name in FOLDERS if name == folder or name.startswith(folder + "/")]
 
@@ -136,7 +136,7 @@ def test_a_folder_is_itself_and_what_is_below_it(folder: str) -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.dates(), st.dates(), st.dates(), st.sampled_from([4, 7, 10]))
 def test_dates_are_compared_as_dates(day: object, first: object, last: object, length: int) -> None:
-    entries = Entries.of([facts_of("x.png", "0", taken=f"{day}T12:34:56")])
+    entries = Entries.of([Entry("x.png", "0", taken=f"{day}T12:34:56")])
     since, until = str(first)[:length], str(last)[:length]
     inside = since <= str(day)[:length] <= until
     assert entries.mask(Choice("", since, until)).tolist() == [inside]

@@ -25,9 +25,9 @@ WRITER = """
 import sys
 from pathlib import Path
 from colours import Toy, paint
-from groundling.search import indexing
+from groundling.search import index_request, indexing
 photos, out, stop = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
-indexing.load = lambda *_, **__: Toy()
+index_request.load = lambda *_, **__: Toy()
 indexing.index_pictures(photos, out, "toy")
 print("built", flush=True)
 extra = photos / "extra.png"

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundling.errors import UserError
+from groundling.search.entries import Entry
 from groundling.search.journal import Journal
 
 ABOUT = {"model": "m"}
@@ -22,7 +23,7 @@ def written(path: Path) -> list[int]:
     with Journal(path, ABOUT, 3) as journal:
         ends.append(path.stat().st_size)
         for name, vector in zip(NAMES, VECTORS, strict=True):
-            kept = journal.add({"name": name}, vector)
+            kept = journal.add(Entry(name, "0"), vector)
             np.testing.assert_array_equal(kept, vector)  # read back at once, from the file
             ends.append(path.stat().st_size)
     return ends
@@ -30,10 +31,10 @@ def written(path: Path) -> list[int]:
 
 def names(path: Path) -> list[str]:
     with Journal(path, ABOUT, 3) as journal:
-        for (facts, vector), name, expected in zip(journal.records, NAMES, VECTORS, strict=False):
-            assert facts == {"name": name}
+        for (entry, vector), name, expected in zip(journal.records, NAMES, VECTORS, strict=False):
+            assert entry == Entry(name, "0")
             np.testing.assert_array_equal(vector, expected)
-        return [facts["name"] for facts, _ in journal.records]
+        return [entry.name for entry, _ in journal.records]
 
 
 @settings(max_examples=60, deadline=None)
@@ -52,7 +53,7 @@ def test_cut_anywhere_or_changed_anywhere_it_keeps_what_is_before(data: st.DataO
         whole = max(sum(end <= place for end in ends) - 1, 0)
         assert names(path) == NAMES[:whole]
         with Journal(path, ABOUT, 3) as journal:  # and what is added next is read back
-            journal.add({"name": NAMES[whole] if whole < 5 else "f"}, VECTORS[min(whole, 4)])
+            journal.add(Entry(NAMES[whole] if whole < 5 else "f", "0"), VECTORS[min(whole, 4)])
         assert len(names(path)) == whole + 1
 
 

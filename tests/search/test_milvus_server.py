@@ -12,7 +12,7 @@ from milvus_server import milvus_server
 from groundling.errors import UserError
 from groundling.search import Index, index_captions, index_pictures, milvus_store
 from groundling.search.choice import Choice
-from groundling.search.entries import Entries, facts_of
+from groundling.search.entries import Entries, Entry
 from groundling.search.manifest import StoreFacts
 from groundling.search.recall import Aim
 from groundling.search.store import Unavailable
@@ -83,7 +83,7 @@ def test_a_server_keeps_to_its_settings_and_chooses_in_the_store(
 
         # A collection from before has no partitions, and works as it did.
         before = StoreFacts(name="milvus", uri=server.uri, collection="before")
-        entries = Entries.of([facts_of(f"{'ab'[row % 2]}/{row}.png", f"{row:064}") for row in range(10)])
+        entries = Entries.of([Entry(f"{'ab'[row % 2]}/{row}.png", f"{row:064}") for row in range(10)])
         vectors = np.eye(10, 8, dtype=np.float32) + 0.1
         milvus_store.write(tmp_path, before, entries, 8, lambda rows: vectors[rows], "exact", Aim())
         manifest = opened.manifest.model_copy(update={"store": before})
@@ -99,7 +99,7 @@ def test_a_server_keeps_to_its_settings_and_chooses_in_the_store(
 
 
 def test_rows_are_found_by_their_numbers() -> None:
-    entries = Entries.of([facts_of(f"{row}.png", f"{row:064}") for row in range(50)])
+    entries = Entries.of([Entry(f"{row}.png", f"{row:064}") for row in range(50)])
     wanted = [49, 0, 7]
     assert entries.rows_of([*entries.ids[wanted].tolist(), 3, 2**62]).tolist() == [*wanted, -1, -1]
     assert entries.rows_of([]).tolist() == []

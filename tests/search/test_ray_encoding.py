@@ -146,11 +146,11 @@ from pathlib import Path
 from colours import Toy
 from test_ray_encoding import toy_encoder
 from groundling.distributed import cluster
-from groundling.search import build, indexing, ray_indexing
+from groundling.search import build, index_request, indexing, ray_indexing
 photos, out, log = map(Path, sys.argv[1:4])
 address = sys.argv[4]
 cluster.PORTION = 4
-indexing.load = lambda *_, **__: Toy()
+index_request.load = lambda *_, **__: Toy()
 ray_indexing.make_encoder = partial(toy_encoder, log, 0.0)
 add, count = build.Build.add, []
 def add_or_die(self, *arguments, **options):

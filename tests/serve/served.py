@@ -22,7 +22,7 @@ from colours import Toy, mean_colour, paint_many
 
 from groundling.checking.checker import Checker
 from groundling.model import FeatureModel, Vectors
-from groundling.search import Index, index, index_captions, index_pictures, indexing
+from groundling.search import Index, index, index_captions, index_pictures, index_request
 from groundling.serve.access import Access
 from groundling.serve.app import make_app
 from groundling.serve.limits import Limits
@@ -76,7 +76,7 @@ class Collection(NamedTuple):
 def collection(folder: Path, pictures: int = 30) -> Iterator[Collection]:
     toy = Held()
     with pytest.MonkeyPatch.context() as patch:
-        for module in (index, indexing):
+        for module in (index, index_request):
             patch.setattr(module, "load", lambda *_, **__: toy)
         paint_many(folder / "squares", pictures)
         index_pictures(folder / "squares", folder / "index", "toy")

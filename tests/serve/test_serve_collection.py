@@ -12,7 +12,7 @@ from served import Collection, collection, square
 from starlette.testclient import TestClient
 
 from groundling.search import Index
-from groundling.search.entries import Entries, facts_of
+from groundling.search.entries import Entries, Entry
 from groundling.serve.app import make_app
 from groundling.serve.examples import WORDS, spread
 
@@ -100,7 +100,7 @@ def test_whether_a_caption_fits(client: TestClient) -> None:
 
 
 def test_a_picture_by_the_name_of_its_file() -> None:
-    entries = Entries.of([facts_of(name, "") for name in ("a/x.png", "b/y.png", "c/y.png", "z.png")])
+    entries = Entries.of([Entry(name, "") for name in ("a/x.png", "b/y.png", "c/y.png", "z.png")])
     asked = ("a/x.png", "x.png", "y.png", "b/y.png", "z.png", "", "../z.png", "png")
     assert [entries.row_named(name) for name in asked] == [0, 0, None, 1, 3, None, None, None]
 

@@ -112,7 +112,7 @@ def index(
         rows = read_captions(captions, language, data)
         built = index_captions(rows, out, model, text_model, **options)
     if as_json:
-        return print_json(asdict(built))
+        return print_json({**asdict(built), "search": built.search.model_dump()})
     _show(built)
 
 
@@ -140,19 +140,19 @@ def _show(built: "Built") -> None:
         f"removed, {built.kept} kept, {len(built.skipped)} skipped ({built.encoded} encoded, {built.seconds} s)"
     )
     search = built.search
-    if search["kind"] == "exact":
+    if search.kind == "exact":
         return
     print(
-        f"Search is approximate ({search['kind']}): of the ten nearest pictures it finds "
-        f"{100 * search['recall_at_10']:.1f} %, measured with {search['queries']} pictures of the index"
+        f"Search is approximate ({search.kind}): of the ten nearest pictures it finds "
+        f"{100 * search.recall_at_10:.1f} %, measured with {search.queries} pictures of the index"
     )
-    if search["text_recall_at_10"] is not None:
-        print(f"For texts it finds {100 * search['text_recall_at_10']:.1f} %, measured with {search['texts']} of yours")
-    if search["candidates"] is not None:
-        print(f"A query looks into {search['effort']} lists and compares {search['candidates']} candidates once more")
-    found = min(search["recall_at_10"], search["text_recall_at_10"] or 1.0)
-    if search["target"] is not None and found < search["target"] - SHORT:
-        warn(f"that is less than the {100 * search['target']:g} % asked for")
+    if search.text_recall_at_10 is not None:
+        print(f"For texts it finds {100 * search.text_recall_at_10:.1f} %, measured with {search.texts} of yours")
+    if search.candidates is not None:
+        print(f"A query looks into {search.effort} lists and compares {search.candidates} candidates once more")
+    found = min(search.recall_at_10, search.text_recall_at_10 or 1.0)
+    if search.target is not None and found < search.target - SHORT:
+        warn(f"that is less than the {100 * search.target:g} % asked for")
 
 
 def _lines(path: Path) -> list[str]:

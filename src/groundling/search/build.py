@@ -10,7 +10,7 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,9 +27,9 @@ from groundling.model import Model, Vectors
 from groundling.progress import bar
 from groundling.search import manifest as manifests
 from groundling.search import store as stores
-from groundling.search.entries import Entries
-from groundling.search.journal import Journal
-from groundling.search.manifest import Manifest, ModelFacts, StoredFile, StoreFacts
+from groundling.search.entries import Entries, Entry
+from groundling.search.journal import Journal, Json
+from groundling.search.manifest import Manifest, ModelFacts, SearchFacts, StoredFile, StoreFacts
 from groundling.search.previous import Previous, Row, vectors_of
 from groundling.search.recall import Aim
 
@@ -56,7 +56,7 @@ class Built:
     encoded: int
     links: int
     skipped: dict[str, str]
-    search: dict[str, Any]
+    search: SearchFacts
     seconds: float
     others: dict[str, int] = field(default_factory=dict)
 
@@ -83,9 +83,9 @@ class Build:
         """A row that needs no work."""
         self.rows[key] = row
 
-    def add(self, key: str, facts: dict[str, Any], vector: Vectors, encoded: bool) -> None:
+    def add(self, key: str, entry: Entry, vector: Vectors, encoded: bool) -> None:
         with self._lock:
-            self.rows[key] = Row(facts, self.journal.add(facts, vector))
+            self.rows[key] = Row(entry, self.journal.add(entry, vector))
             self.encoded += encoded
 
     def skip(self, name: str, why: str) -> None:
@@ -97,7 +97,7 @@ class Build:
         with self._lock:
             found = self.previous.by_digest.get(digest)
             if isinstance(found, int):
-                return vectors_of([Row({}, found)], self.previous.store, self.facts.dimensions)[0]
+                return vectors_of([found], self.previous.store, self.facts.dimensions)[0]
             return None if found is None else np.asarray(found)
 
     def run(self, todo: Sequence[Any], work: Callable[[Sequence[Any]], None], at_once: int, title: str) -> None:
@@ -119,70 +119,82 @@ class Build:
             first = next(iter(self.skipped.items()), None)
             why = f" ({first[0]}: {first[1]})" if first else ""
             raise UserError(f"{root or f'the {self.kind}'}: nothing that can be put into an index{why}")
-        facts, old = [row.facts for row in rows], self.previous.manifest
-        search = old.search if old is not None and self._same(facts, store, kind, aim) else None
+        entries, old = [row.entry for row in rows], self.previous.manifest
+        search = old.search if old is not None and self._same(entries, store, kind, aim) else None
         if search is None:
             search = self._write(rows, root, store, kind, aim)
         elif old is not None and (old.skipped, old.model) != (self.skipped, self.facts):
             manifests.write(self.folder, old.model_copy(update={"skipped": self.skipped, "model": self.facts}))
         self.journal.remove()
-        before = {_key(row): row["digest"] for row in self.previous.old_facts}
-        now = {_key(row): row["digest"] for row in facts}
+        before = {(entry.name, entry.language): entry.digest for entry in self.previous.old_entries}
+        now = {(entry.name, entry.language): entry.digest for entry in entries}
         changed = sum(before.get(key, digest) != digest for key, digest in now.items())
         added = sum(key not in before for key in now)
         return Built(
             index=str(self.folder),
             kind=self.kind,
-            count=len(facts),
+            count=len(entries),
             added=added,
             changed=changed,
             removed=sum(key not in now for key in before),
-            kept=len(facts) - added - changed,
+            kept=len(entries) - added - changed,
             encoded=self.encoded,
             links=self.links,
             skipped=self.skipped,
-            search=search.model_dump(),
+            search=search,
             seconds=round(time.monotonic() - self.started, 1),
             others=self.others,
         )
 
-    def _same(self, facts: list[dict[str, Any]], store: StoreFacts, kind: str, aim: Aim) -> bool:
+    def _same(self, entries: list[Entry], store: StoreFacts, kind: str, aim: Aim) -> bool:
         """Whether the finished index is what would be written; a Milvus is always looked into, it may need mending."""
         old = self.previous.manifest
         if old is None or kind not in ("auto", old.search.kind) or not store.by_faiss:
             return False
         same_aim = old.search.target in (None, aim.recall) and aim.texts is None
-        return facts == self.previous.old_facts and same_aim
+        return entries == self.previous.old_entries and same_aim
 
-    def _write(
-        self, rows: list[Row], root: Path | None, store: StoreFacts, kind: str, aim: Aim
-    ) -> manifests.SearchFacts:
-        entries = Entries.of([row.facts for row in rows])
+    def _write(self, rows: list[Row], root: Path | None, store: StoreFacts, kind: str, aim: Aim) -> SearchFacts:
+        entries = Entries.of([row.entry for row in rows])
 
         def fetch(wanted: Any) -> Vectors:
-            return vectors_of([rows[row] for row in wanted.tolist()], self.previous.store, self.facts.dimensions)
+            return vectors_of([rows[row].vector for row in wanted.tolist()], self.previous.store, self.facts.dimensions)
 
         written = stores.write(self.folder, store, entries, self.facts.dimensions, fetch, kind, aim)
-        path = self.folder / f"entries-{secrets.token_hex(8)}.{entries.file_type}"
-        with atomic_path(path) as temporary:
-            entries.save(temporary)
-            checksum = sha256(temporary)
-        manifest = Manifest(
-            format=manifests.FORMAT,
-            groundling=groundling.__version__,
-            kind=self.kind,
-            root=None if root is None else manifests.place_from(self.folder, root),
-            model=self.facts,
-            count=len(entries),
-            skipped=self.skipped,
-            store=store,
-            search=written.search,
-            entries=StoredFile(name=path.name, sha256=checksum),
-            vectors=written.vectors,
-            lists=written.lists,
-        )
-        manifests.write(self.folder, manifest)
+        write_index(self.folder, self.kind, entries, self.facts, store, written, root, self.skipped)
         return written.search
+
+
+def write_index(
+    folder: Path,
+    kind: str,
+    entries: Entries,
+    model: ModelFacts,
+    store: StoreFacts,
+    written: stores.Written,
+    root: Path | None = None,
+    skipped: Mapping[str, str] | None = None,
+) -> None:
+    """The table, and the manifest that makes it and the vectors, which have been written, the index."""
+    path = folder / f"entries-{secrets.token_hex(8)}.{entries.file_type}"
+    with atomic_path(path) as temporary:
+        entries.save(temporary)
+        checksum = sha256(temporary)
+    manifest = Manifest(
+        format=manifests.FORMAT,
+        groundling=groundling.__version__,
+        kind=kind,
+        root=None if root is None else manifests.place_from(folder, root),
+        model=model,
+        count=len(entries),
+        skipped=skipped or {},
+        store=store,
+        search=written.search,
+        entries=StoredFile(name=path.name, sha256=checksum),
+        vectors=written.vectors,
+        lists=written.lists,
+    )
+    manifests.write(folder, manifest)
 
 
 @contextmanager
@@ -191,7 +203,7 @@ def building(folder: Path, kind: str, model: Model, facts: ModelFacts) -> Iterat
     with only_writer(folder):
         if (folder / manifests.FILE).exists():
             _refuse_another(folder, manifests.read(folder), kind, model)
-        about = {"format": manifests.FORMAT, "kind": kind, "model": model.fingerprint}
+        about: Json = {"format": manifests.FORMAT, "kind": kind, "model": model.fingerprint}
         try:
             with Journal(folder / JOURNAL, about, model.dimensions) as journal:
                 yield Build(folder, kind, model, facts, journal, Previous.of(folder, journal))
@@ -213,10 +225,6 @@ def _refuse_another(folder: Path, old: Manifest, kind: str, model: Model) -> Non
 
 def usable(vector: Vectors) -> bool:
     return bool(np.isfinite(vector).all() and vector.any())
-
-
-def _key(facts: dict[str, Any]) -> tuple[str, str]:
-    return facts["name"], facts["language"]
 
 
 def _collect(waiting: dict[Future[None], int], progress: Any) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -30,15 +31,23 @@ Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]
 
 
-def facts_of(
-    name: str, digest: str, language: str = "", size: int = 0, modified: int = 0, taken: str = ""
-) -> dict[str, Any]:
-    """One row of the table."""
-    return {"name": name, "language": language, "size": size, "modified": modified, "digest": digest, "taken": taken}
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the table; the comments of `SCHEMA` say what its columns are."""
+
+    name: str
+    digest: str
+    language: str = ""
+    size: int = 0
+    modified: int = 0
+    taken: str = ""
+
+    def to_json(self) -> dict[str, str | int]:
+        return {column: getattr(self, column) for column in SCHEMA.names}
 
 
 class Entries:
-    """Rows of facts, kept as Arrow columns: a million of them are opened at once.
+    """Rows of `Entry`, kept as Arrow columns: a million of them are opened at once.
 
     A table of more than that is a file of Arrow's own, which is mapped into memory instead of read.
     """
@@ -47,8 +56,9 @@ class Entries:
         self.table = table.combine_chunks() if len(table) < MAPPED_FROM else table
 
     @staticmethod
-    def of(facts: Sequence[dict[str, Any]]) -> "Entries":
-        return Entries(pa.Table.from_pylist(list(facts), schema=SCHEMA))
+    def of(entries: Sequence[Entry]) -> "Entries":
+        columns = {column: [getattr(entry, column) for entry in entries] for column in SCHEMA.names}
+        return Entries(pa.Table.from_pydict(columns, schema=SCHEMA))
 
     @staticmethod
     def load(path: Path) -> "Entries":
@@ -86,9 +96,8 @@ class Entries:
     def value(self, column: str, row: int) -> Any:
         return self.table[column][row].as_py()
 
-    def row(self, row: int) -> dict[str, Any]:
-        """The facts of one row."""
-        return {column: self.value(column, row) for column in SCHEMA.names}
+    def row(self, row: int) -> Entry:
+        return Entry(**{column: self.value(column, row) for column in SCHEMA.names})
 
     def row_named(self, name: str) -> int | None:
         """The row of a path, or of the name of a file where only one has it."""
@@ -101,9 +110,8 @@ class Entries:
         rows = np.flatnonzero(_array(pc.ends_with(names, f"/{name}")))
         return int(rows[0]) if len(rows) == 1 else None
 
-    def facts(self) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = self.table.to_pylist()
-        return rows
+    def rows(self) -> list[Entry]:
+        return [Entry(**row) for row in self.table.to_pylist()]
 
     @cached_property
     def ids(self) -> Rows:

@@ -168,14 +168,14 @@ def _collect(under_way: dict[Future[Any], int], progress: Any) -> None:
 def _records(entries: Entries, rows: Rows, vectors: Vectors, layout: int) -> list[dict[str, Any]]:
     records = []
     for row, vector in zip(rows.tolist(), vectors, strict=True):
-        facts = entries.row(row)
+        entry = entries.row(row)
         record = {
             "id": int(entries.ids[row]),
-            "name": facts["name"],
-            "taken": facts["taken"],
+            "name": entry.name,
+            "taken": entry.taken,
             "vector": vector.tolist(),
         }
-        records.append(record if layout == 1 else {**record, "part": part_of(facts["name"], facts["language"])})
+        records.append(record if layout == 1 else {**record, "part": part_of(entry.name, entry.language)})
     return records
 
 

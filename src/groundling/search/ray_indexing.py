@@ -12,7 +12,7 @@ from groundling.distributed.workers import Encode, Read, Seen, sorted_keys
 from groundling.model import Vectors, load
 from groundling.search import walk
 from groundling.search.build import Build, usable
-from groundling.search.entries import facts_of
+from groundling.search.entries import Entry
 from groundling.search.searchable import searchable
 
 
@@ -63,8 +63,7 @@ def encode(cluster: Cluster, build: Build, pictures: Pictures) -> None:
 
     def kept(item: Item) -> bool:
         before = build.previous.by_name.get(item.name)
-        facts = None if before is None else before.facts
-        if before is None or facts is None or (facts["size"], facts["modified"]) != (item.size, item.modified):
+        if before is None or (before.entry.size, before.entry.modified) != (item.size, item.modified):
             return False
         build.keep(item.name, before)
         return True
@@ -85,8 +84,8 @@ def _put(build: Build, seen: Seen, vector: Vectors | None) -> None:
         return build.skip(item.name, "the model makes no finite vector of it")
     taken = seen.taken or (walk.Facts(item.size, item.modified).changed() if item.modified > 0 else "")
     modified = item.modified if seen.settled else -1
-    facts = facts_of(item.name, digest, size=item.size, modified=modified, taken=taken)
-    build.add(item.name, facts, found, encoded=vector is not None)
+    entry = Entry(item.name, digest, size=item.size, modified=modified, taken=taken)
+    build.add(item.name, entry, found, encoded=vector is not None)
 
 
 def make_encoder(name: str, text: str | None, prompt: str | None) -> tuple[Encode, str]:
