@@ -11,6 +11,7 @@ from shapes import draw_shapes, write_table
 
 from conftest import make_world
 from groundling.corpus import storage
+from groundling.corpus.info import CorpusInfo, FeatureFiles
 
 own_ground = commands.own_ground  # each test in a folder of its own
 
@@ -59,8 +60,8 @@ def test_what_was_not_compared_is_said(world: Path) -> None:
 
 
 def test_features_that_came_with_the_corpus_are_used(world: Path) -> None:
-    pair = {"array": str(world / "array/features.npy"), "names": str(world / "array/names.txt")}
-    storage.save(replace(make_world().corpus, info={"features": pair}), world / "with")
+    pair = FeatureFiles(str(world / "array/features.npy"), str(world / "array/names.txt"))
+    storage.save(replace(make_world().corpus, info=CorpusInfo(features=pair)), world / "with")
     assert "2 of 25 pictures look the same" in call("corpus", "inspect", "with").out
     (world / "array/features.npy").unlink()
     assert "Picture features were not compared" in call("corpus", "inspect", "with").out

@@ -66,7 +66,7 @@ def test_the_stream_is_the_table(tmp_path: Path, seed: int, kind: str) -> None:
     corpus = load_folder(tmp_path / "corpus")
     assert columns(corpus) == columns(expected)
     assert (corpus.name, corpus.root) == (expected.name, expected.root)
-    assert corpus.info["skipped"] == expected.info["skipped"]
+    assert corpus.info.skipped == expected.info.skipped
     assert (report.rows, report.bad_rows, report.hashed) == (listed.rows, listed.bad_rows, listed.hashed)
     assert describe(corpus) == describe(expected)
     assert leaks(corpus) == leaks(expected)

@@ -38,7 +38,7 @@ def test_the_layout_of_the_published_files(tmp_path: Path) -> None:
     assert set(corpus.splits.tolist()) == {"dev"}
     assert corpus.texts == ["a dog", "one dog", "a cat"]
     assert report.bad == 0
-    assert "read as English" in corpus.info["note"]
+    assert "read as English" in corpus.info.note
 
 
 @pytest.mark.parametrize(("name", "info"), [("captions.de.json", {}), ("captions.json", {"language": "de"})])
@@ -48,7 +48,7 @@ def test_the_language_is_in_the_name_or_in_the_file(tmp_path: Path, name: str, i
     write(tmp_path / name, said, {1: "a.png"}, **info)
     corpus, _ = caption_table.read(tmp_path if name == "captions.json" else tmp_path / name)
     assert dict(zip(corpus.texts, corpus.languages.tolist(), strict=True)) == {"ein Hund": "de", "un chien": "fr"}
-    assert "note" not in corpus.info
+    assert corpus.info.note is None
 
 
 def test_every_mistake_is_named_and_the_rest_is_read(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from coco_files import annotations, file_of, name_of, write, write_lists, write_
 from groundling.corpus import Corpus, catalogue
 from groundling.corpus.formats import coco_cn, coco_splits
 from groundling.corpus.formats.coco_three import read
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 
 EN = {number: [f"Dog {number}.", f"Some dog {number}."] for number in range(1, 13)}
@@ -53,14 +54,14 @@ def test_three_releases_are_one_corpus(tmp_path: Path, own: bool) -> None:
     assert split_of(corpus, "test") == {name_of(5), name_of(6)}
     assert len(split_of(corpus, "train")) == 9
     assert corpus.root == (tmp_path / "coco").resolve()
-    assert corpus.info == {"note": "Splits: the lists of Kim et al. (2020)."}
+    assert corpus.info == CorpusInfo(note="Splits: the lists of Kim et al. (2020).")
 
 
 def test_pictures_in_no_list_and_blank_captions_are_left_out(tmp_path: Path) -> None:
     write_three(tmp_path, {**EN, 1: ["Dog.", " "]}, {**ZH, 2: [""]}, {**JA, 3: ["\n", "犬"]}, own=True)
     write_lists(tmp_path, train=[str(number) for number in range(1, 9)], val=["9"], test=["10"])
     corpus = read(tmp_path)
-    assert corpus.info["skipped"] == {"rows": 3, "pictures": 2, "captions": 0}
+    assert corpus.info.skipped == {"rows": 3, "pictures": 2, "captions": 0}
     assert len(corpus.pictures) == 10
     captions = said(corpus)
     assert (name_of(2), "zh") not in captions
@@ -75,7 +76,7 @@ def test_without_lists_some_with_captions_in_all_languages_are_held_out(tmp_path
     assert [len(split) for split in held_out] == [2, 2]
     assert not held_out[0] & held_out[1]
     assert held_out[0] | held_out[1] <= {name_of(number) for number in range(3, 10)}
-    assert "drawn here" in corpus.info["note"]
+    assert "drawn here" in corpus.info.note
     backwards = [{number: texts[number] for number in reversed(texts)} for texts in (EN, ZH, JA)]
     write_three(tmp_path / "b", *backwards, own=True)
     again = read(tmp_path / "b")

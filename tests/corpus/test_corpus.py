@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from groundling.corpus import SPLITS, Corpus, catalogue, load, names, save
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 
 Rows = list[tuple[str, str, str, str, str]]
@@ -94,7 +95,7 @@ def test_counts_and_languages_by_hand() -> None:
 def test_queries_follow_the_corpus_unless_told_otherwise() -> None:
     corpus = replace(small(), owners=np.zeros(4, dtype=np.int64))
     assert corpus.queries().texts == ["one", "zwei", "eins", "drei"]
-    asks_for_first = replace(corpus, info={"queries": "first"})
+    asks_for_first = replace(corpus, info=CorpusInfo(queries="first"))
     assert asks_for_first.queries().texts == ["one", "zwei"]
     assert asks_for_first.queries("all").texts == ["one", "zwei", "eins", "drei"]
 

@@ -47,7 +47,7 @@ def test_snli_ve_is_read_with_the_captions_it_is_about(tmp_path: Path) -> None:
     assert part.statements.texts == ["A dog runs.", "A cat."]
     assert part.statements.labels.tolist() == ["entailment", "contradiction"]
     assert part.statements.ids[0] == "1.jpg#0r1eA"
-    assert corpus.info["skipped"] == {"statements without an agreed label": 1}
+    assert corpus.info.skipped == {"statements without an agreed label": 1}
 
 
 def test_nobody_trains_on_photos_of_the_test_set(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_nobody_trains_on_photos_of_the_test_set(tmp_path: Path) -> None:
     assert corpus.statements is not None
     assert Counter(corpus.splits.tolist()) == {"train": 1, "dev": 1, "test": 1}
     assert "About a test photo." not in corpus.statements.texts
-    assert corpus.info["skipped"] == {"statements about a photo that is in another split": 2}
+    assert corpus.info.skipped == {"statements about a photo that is in another split": 2}
 
 
 @pytest.mark.parametrize(
@@ -107,14 +107,14 @@ def test_esnli_ve_without_its_training_file_divides_the_dev_photos_and_says_so(t
     corpus = load("e-snli-ve", tmp_path)
     counts = Counter(corpus.splits.tolist())
     assert counts["test"] == 1 and counts["train"] + counts["dev"] == 60 and 4 <= counts["dev"] <= 25
-    assert "esnlive_train.csv is not there" in corpus.info["note"]
+    assert "esnlive_train.csv is not there" in corpus.info.note
     assert corpus.statements is not None and "Number 7, perhaps" in corpus.statements.texts
 
 
 def test_esnli_ve_with_its_training_file_has_the_published_splits(tmp_path: Path) -> None:
     write_esnli_ve(tmp_path, train="0,800.jpg#0r1c,800.jpg,Yes.,entailment,x\n")
     corpus = load("e-snli-ve", tmp_path)
-    assert Counter(corpus.splits.tolist()) == {"train": 1, "dev": 60, "test": 1} and "note" not in corpus.info
+    assert Counter(corpus.splits.tolist()) == {"train": 1, "dev": 60, "test": 1} and corpus.info.note is None
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_photos_of_flickr8k_go_by_its_names_and_features(tmp_path: Path) -> None
         for at, text in zip(corpus.statements.owners, corpus.statements.texts, strict=True)
     }
     assert said == {("900_abc.jpg", "No."), ("7_def.jpg", "Number 7, perhaps")}
-    assert corpus.info["skipped"]["photos that are not in Flickr8k"] == 59
-    assert corpus.info["features"]["array"].endswith("features.npy")
+    assert corpus.info.skipped["photos that are not in Flickr8k"] == 59
+    assert corpus.info.features.array.endswith("features.npy")
     (folder / "images.tsv").write_text("file\tflickr_id\n", encoding="utf-8")
     with pytest.raises(UserError, match=r'images\.tsv:1: no column "flickr30k_id" \(did you mean "flickr_id"\?\)'):
         load("e-snli-ve-flickr8k", tmp_path)

@@ -2,12 +2,14 @@
 
 import gzip
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from groundling.corpus.formats.f8k7 import read
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 
 
@@ -31,7 +33,7 @@ def test_photos_captions_origins_and_splits(tmp_path: Path) -> None:
     assert corpus.owners.tolist() == [0, 0, 0, 0, 0, 0, 1]
     origins = dict(zip(corpus.languages.tolist(), corpus.origins.tolist(), strict=True))
     assert {language for language, origin in origins.items() if origin == "translation"} == {"fr", "ar", "cs"}
-    assert (corpus.root, corpus.info) == (None, {})
+    assert (corpus.root, corpus.info) == (None, CorpusInfo())
 
 
 def test_the_gzipped_file_reads_the_same(tmp_path: Path) -> None:
@@ -52,7 +54,7 @@ def test_features_and_photos_are_found_beside_it(tmp_path: Path, monkeypatch: py
     monkeypatch.chdir(tmp_path)
     corpus = read(Path())  # a relative folder: the paths must hold from anywhere
     features = {"array": str(flickr8k.resolve() / "features.npy"), "names": str(flickr8k.resolve() / "images.tsv")}
-    assert corpus.info["features"] == features
+    assert asdict(corpus.info.features) == features
     assert corpus.root == (flickr8k / "images").resolve()
 
 

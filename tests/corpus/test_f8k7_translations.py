@@ -57,7 +57,7 @@ def test_photos_and_splits_of_f8k7_with_captions_of_multi30k(data: Path) -> None
     assert corpus.pictures.tolist() == photos.pictures.tolist() == list(PHOTOS)
     assert corpus.splits.tolist() == photos.splits.tolist()
     assert (corpus.root, corpus.info) == (photos.root, photos.info)
-    assert corpus.info["features"]["array"].endswith("features.npy")  # Flickr8k's
+    assert corpus.info.features.array.endswith("features.npy")  # Flickr8k's
     found = [
         (str(corpus.pictures[owner]), str(language), text)
         for owner, language, text in zip(corpus.owners, corpus.languages, corpus.texts, strict=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from groundling.corpus.formats.flickr8k import read
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 
 
@@ -27,7 +28,7 @@ def test_captions_follow_the_lists(folder: Path) -> None:
     assert corpus.texts == ["A dog #1 .", "Some\tdog .", "A bird .", "A cat ."]
     assert corpus.owners.tolist() == [0, 0, 1, 2]
     assert set(corpus.languages.tolist()) == {"en"}
-    assert (corpus.root, corpus.info) == (None, {})
+    assert (corpus.root, corpus.info) == (None, CorpusInfo())
 
 
 def test_the_published_folders_are_found(folder: Path) -> None:
@@ -39,7 +40,7 @@ def test_the_published_folders_are_found(folder: Path) -> None:
     (folder / "images.tsv").touch()
     corpus = read(folder)  # the flickr8k folder itself will do
     assert corpus.root == (folder / "Flicker8k_Dataset").resolve()
-    assert corpus.info["features"]["array"] == str((folder / "features.npy").resolve())
+    assert corpus.info.features.array == str((folder / "features.npy").resolve())
 
 
 @pytest.mark.parametrize(

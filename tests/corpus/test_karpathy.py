@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from groundling.corpus.formats.karpathy import read
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 
 
@@ -31,7 +32,7 @@ def test_flickr30k(tmp_path: Path) -> None:
     assert corpus.splits.tolist() == ["train", "dev", "test"]
     assert corpus.texts == ["A dog.", "Some dog.", "A cat.", "I."]
     assert corpus.owners.tolist() == [0, 0, 1, 2]
-    assert (corpus.name, corpus.info, corpus.root) == ("flickr30k-karpathy", {}, None)
+    assert (corpus.name, corpus.info, corpus.root) == ("flickr30k-karpathy", CorpusInfo(), None)
 
 
 def test_coco_names_have_their_folder_and_restval_trains(tmp_path: Path) -> None:
@@ -45,7 +46,7 @@ def test_coco_names_have_their_folder_and_restval_trains(tmp_path: Path) -> None
     assert corpus.pictures.tolist() == ["val2014/9.jpg", "train2014/9.jpg"]
     assert corpus.splits.tolist() == ["train", "train"]
     assert corpus.texts == ["A dog.", "A cat."]
-    assert corpus.info["skipped"]["rows"] == 1  # the blank caption
+    assert corpus.info.skipped["rows"] == 1  # the blank caption
     assert corpus.root == tmp_path.resolve()
 
 

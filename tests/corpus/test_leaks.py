@@ -13,6 +13,7 @@ from pets import corpus
 
 from groundling.corpus import Corpus
 from groundling.corpus.caption_keys import _normalised, normalised
+from groundling.corpus.info import CorpusInfo
 from groundling.corpus.inspect import Duplicates, describe
 from groundling.corpus.leaks import _WORD, SHORT, PairLeaks, leaks
 
@@ -181,7 +182,7 @@ def test_hashing_finds_what_comparing_texts_finds(seed: int) -> None:
         languages=np.array([draw.choice(["en", "de"]) for _ in range(count)]),
         texts=[draw.choice(says) for _ in range(count)],
         origins=np.array(["human"] * count),
-        info={"queries": draw.choice(["first", "all"])},
+        info=CorpusInfo(queries=draw.choice(["first", "all"])),
     )
     assert leaks(one).to_json()["captions"] == pair_by_pair(one)
     for language, table in describe(one).languages.items():

@@ -7,6 +7,7 @@ import pytest
 
 from groundling.corpus.formats import multi30k
 from groundling.corpus.formats.multi30k import read
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 
 SIZES = {"train": 3, "dev": 2, "test": 2}
@@ -53,7 +54,7 @@ def test_task_1_line_by_line(data: Path) -> None:
     assert len(corpus) == 4 * 7
     origins = set(zip(corpus.languages.tolist(), corpus.origins.tolist(), strict=True))
     assert origins == {("en", "human"), ("de", "translation"), ("fr", "translation"), ("cs", "translation")}
-    assert corpus.info == {"segmentation": "whitespace"}
+    assert corpus.info == CorpusInfo(segmentation="whitespace")
 
 
 def test_task_2_has_five_captions_in_their_order(data: Path) -> None:
@@ -62,7 +63,7 @@ def test_task_2_has_five_captions_in_their_order(data: Path) -> None:
     assert german.texts == [f"raw/test_2016.{which}.de {line}" for line in range(2) for which in range(1, 6)]
     assert german.owners.tolist() == [0] * 5 + [1] * 5
     assert set(corpus.origins.tolist()) == {"human"}
-    assert (corpus.name, corpus.info) == ("multi30k-task2-raw", {})
+    assert (corpus.name, corpus.info) == ("multi30k-task2-raw", CorpusInfo())
 
 
 def test_the_folder_itself_gzipped_files_and_fewer_languages(data: Path) -> None:

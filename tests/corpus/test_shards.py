@@ -119,7 +119,7 @@ def test_bad_samples_are_left_out_and_said(tmp_path: Path) -> None:
         "0.tar:6: no caption",
         "0.tar:7: unreadable picture",
     ]
-    assert corpus.info["skipped"] == {"rows": 4, "pictures": 2, "captions": 2}
+    assert corpus.info.skipped == {"rows": 4, "pictures": 2, "captions": 2}
     with pytest.raises(UserError, match=r"0\.tar:2: unreadable picture.*\(and 5 more"):
         made(tmp_path / "0.tar", out=tmp_path / "strict", language="en", strict=True)
     assert not (tmp_path / "strict").exists()

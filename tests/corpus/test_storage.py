@@ -16,11 +16,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundling.corpus import ORIGINS, SPLITS, Corpus
+from groundling.corpus.info import CorpusInfo, FeatureFiles, Translated
 from groundling.corpus.storage import load, save
 from groundling.errors import UserError
 
 WRITABLE = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12)
+FEATURES = st.builds(FeatureFiles, WRITABLE, WRITABLE)
+TRANSLATED = st.builds(Translated, WRITABLE, captions=st.none() | st.dictionaries(WRITABLE, st.integers(0, 5)))
+OTHERS = st.dictionaries(WRITABLE.map("x-{}".format), st.one_of(st.integers(-5, 5), WRITABLE, st.lists(WRITABLE)))
+INFOS = st.builds(
+    CorpusInfo,
+    queries=st.sampled_from([None, "first"]),
+    seed=st.none() | st.integers(0, 5),
+    note=st.none() | WRITABLE,
+    skipped=st.none() | st.dictionaries(WRITABLE, st.integers(0, 5)),
+    features=st.none() | FEATURES,
+    translated=st.none() | TRANSLATED,
+    others=OTHERS,
+)
 
 
 @st.composite
@@ -36,7 +50,7 @@ def corpora(draw: st.DrawFn) -> Corpus:
         languages=np.array(draw(one_each), dtype=np.str_),
         texts=texts,
         origins=np.array([draw(st.sampled_from(ORIGINS)) for _ in texts], dtype=np.str_),
-        info=draw(st.dictionaries(WRITABLE, st.one_of(st.integers(-5, 5), WRITABLE, st.lists(WRITABLE, max_size=2)))),
+        info=draw(INFOS),
     )
 
 
@@ -101,7 +115,7 @@ def test_replacing_a_corpus_leaves_only_the_new_one(tmp_path: Path) -> None:
 
 def test_a_failed_save_leaves_the_old_corpus(tmp_path: Path) -> None:
     save(numbered(5, "cat"), tmp_path)
-    unsavable = Corpus(**{**numbered(2, "dog").__dict__, "info": {"score": float("nan")}})
+    unsavable = Corpus(**{**numbered(2, "dog").__dict__, "info": CorpusInfo(others={"score": float("nan")})})
     with pytest.raises(ValueError, match="JSON"):
         save(unsavable, tmp_path)
     assert same(load(tmp_path), numbered(5, "cat"))
@@ -206,7 +220,7 @@ def test_a_killed_save_leaves_a_whole_corpus_or_says_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["corpus.json", "captions.parquet", "pictures.parquet"])
 def test_one_bit_anywhere_is_noticed_or_changes_nothing(tmp_path: Path, name: str) -> None:
     """Also in what the description says of itself: the name, the folder of the pictures, what was left out."""
-    corpus = Corpus(**{**numbered(5, "cat").__dict__, "root": tmp_path, "info": {"skipped": {"rows": 3}}})
+    corpus = Corpus(**{**numbered(5, "cat").__dict__, "root": tmp_path, "info": CorpusInfo(skipped={"rows": 3})})
     save(corpus, tmp_path)
     path = tmp_path / name
     whole, noticed = path.read_bytes(), 0

@@ -54,7 +54,7 @@ def test_bad_rows_are_named_and_skipped(photos: Path, kind: str) -> None:
         assert what.format(kind=kind, first=first) in sentence
         assert len(sentence) < 300
     assert (report.rows, report.bad_rows, report.bad_pictures) == (len(rows), len(BAD_ROWS), 0)
-    assert corpus.info["skipped"] == {"rows": len(BAD_ROWS), "pictures": 0, "captions": 0}
+    assert corpus.info.skipped == {"rows": len(BAD_ROWS), "pictures": 0, "captions": 0}
 
 
 JSON_LINES = [

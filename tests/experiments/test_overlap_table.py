@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from groundling.corpus import Corpus, storage
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 from groundling.experiments.overlap import OverlapSettings, measure
 from groundling.report.overlap import overlap_tables, write_overlap
@@ -34,7 +35,7 @@ def corpus(tmp_path: Path) -> str:
         languages=np.array(languages),
         texts=texts,
         origins=np.array(["human"] * len(texts)),
-        info={"segmentation": "whitespace"},
+        info=CorpusInfo(segmentation="whitespace"),
     )
     storage.save(made, tmp_path / "words")
     return str(tmp_path / "words")

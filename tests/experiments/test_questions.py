@@ -10,6 +10,7 @@ import small_tables
 from small_tables import BASE, make_table, run_table
 
 from conftest import make_world
+from groundling.corpus.info import CorpusInfo
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.consistency.evaluate import ask_together
@@ -39,7 +40,7 @@ def parallel_world() -> Dataset:
     second = np.arange(len(world.corpus)) % 2 == 1
     test = world.corpus.splits[world.corpus.owners] == "test"
     origins = np.where(second & test, "machine", "human")
-    return replace(world, corpus=replace(world.corpus, origins=origins, info={"parallel": "first"}))
+    return replace(world, corpus=replace(world.corpus, origins=origins, info=CorpusInfo(parallel="first")))
 
 
 @pytest.fixture
@@ -155,7 +156,7 @@ def test_questions_that_cannot_be_answered_stop_a_table_before_it_starts(
         run_table(table_of({"name": "x", "ask": {"origin": "translation"}}), tmp_path)
     with pytest.raises(UserError, match="is no source of translations"):
         run_table(table_of({"name": "x", "ask": {"consistency": "average", "source": "nowhere"}}), tmp_path)
-    alone = replace(loaded, corpus=replace(loaded.corpus, info={}))
+    alone = replace(loaded, corpus=replace(loaded.corpus, info=CorpusInfo()))
     small_tables.cached_dataset.cache_clear()
     monkeypatch.setattr(Dataset, "load", staticmethod(lambda *arguments, **options: alone))
     with pytest.raises(UserError, match="no test caption of corpus world has a translation there; give another"):

@@ -12,6 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from conftest import make_recipe, make_world
 from groundling.corpus import storage
+from groundling.corpus.info import CorpusInfo, FeatureFiles
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.model import Model
@@ -121,8 +122,8 @@ def test_features_that_came_with_a_corpus_were_made_by_the_backbone_that_the_rec
     world = make_world()
     np.save(tmp_path / "features.npy", world.features)
     (tmp_path / "names.txt").write_text("".join(f"{name}\n" for name in world.corpus.pictures))
-    given = {"array": str(tmp_path / "features.npy"), "names": str(tmp_path / "names.txt")}
-    storage.save(replace(world.corpus, info={"features": given}), tmp_path / "corpus")
+    given = FeatureFiles(str(tmp_path / "features.npy"), str(tmp_path / "names.txt"))
+    storage.save(replace(world.corpus, info=CorpusInfo(features=given)), tmp_path / "corpus")
     for settings, known in (({}, False), ({"backbone": "efficientnet-lite2", "mirror": True}, True)):
         recipe = make_recipe(
             corpus={"name": str(tmp_path / "corpus")}, features=settings, training={"maximum_steps": 5}

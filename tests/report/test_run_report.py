@@ -14,6 +14,7 @@ from safetensors.numpy import load_file
 
 from conftest import make_recipe, make_world
 from groundling.corpus import Corpus, storage
+from groundling.corpus.info import CorpusInfo
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.asked import Asked
@@ -99,7 +100,7 @@ def test_an_evaluation_by_hand() -> None:
 
 def test_which_captions_are_queries_says_the_caller_then_the_recipe_then_the_corpus() -> None:
     first = plane()
-    first = Dataset(replace(first.corpus, info={"queries": "first"}), first.features)
+    first = Dataset(replace(first.corpus, info=CorpusInfo(queries="first")), first.features)
     recipe_all, recipe_first = {"evaluation": {"captions": "all"}}, {"evaluation": {"captions": "first"}}
     for model, dataset, asked, captions in (
         (lookup(), plane(), None, 4),

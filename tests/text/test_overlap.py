@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from groundling.corpus import Corpus
+from groundling.corpus.info import CorpusInfo
 from groundling.text.overlap import overlap
 
 
@@ -14,7 +15,7 @@ def make(captions: list[tuple[str, str]], **info: str) -> Corpus:
         languages=np.array([code for code, _ in captions] + ["en"]),
         texts=[*(text for _, text in captions), "unseen unseen unseen"],
         origins=np.array(["human"] * (len(captions) + 1)),
-        info=info,
+        info=CorpusInfo.from_json(info),
     )
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from groundling.corpus import Corpus
 from groundling.corpus.entailment import Entailments
+from groundling.corpus.info import CorpusInfo, Translated
 from groundling.errors import UserError
 from groundling.translation import by_name
 from groundling.translation.fill import fill, fill_statements
@@ -29,7 +30,7 @@ def corpus_of(captions: Sequence[Caption], splits: Sequence[str], **info: object
         languages=np.array([code for _, code, _, _ in captions]),
         texts=[text for _, _, text, _ in captions],
         origins=np.array([origin for *_, origin in captions]),
-        info=info,
+        info=CorpusInfo.from_json(info),
     )
 
 
@@ -68,7 +69,7 @@ def test_pictures_are_filled_up_and_people_come_first() -> None:
     assert source.asked == [("e0", "en", "fr"), ("e1", "en", "fr"), ("e0", "en", "de"), ("e1", "en", "de")]
     assert (filled.made, filled.short) == ({"fr": 2, "de": 2}, {"fr": 0, "de": 0})
     assert filled.lines[0] == ("en", "fr", "e0", "fr E0")
-    assert filled.corpus.info["translated"] == {"source": "loud", "captions": {"fr": 2, "de": 2}}
+    assert filled.corpus.info.translated == Translated("loud", captions={"fr": 2, "de": 2})
 
 
 def test_what_cannot_be_translated_or_is_there_already_gives_way_to_the_next() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from groundling.corpus import Corpus
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 from groundling.settings import FeatureSettings
 from groundling.vision.features import load_precomputed
@@ -22,7 +23,16 @@ GOOD = np.arange(12, dtype=np.float32).reshape(3, 4)
 def corpus_of(*pictures: str, **info: Any) -> Corpus:
     none = np.array([], dtype=np.str_)
     splits = np.array(["train"] * len(pictures))
-    return Corpus("small", np.array(pictures), splits, np.array([], dtype=np.int64), none, [], none, info=info)
+    return Corpus(
+        "small",
+        np.array(pictures),
+        splits,
+        np.array([], dtype=np.int64),
+        none,
+        [],
+        none,
+        info=CorpusInfo.from_json(info),
+    )
 
 
 def saved(folder: Path, array: np.ndarray, names: bytes = b"a.jpg\nb.jpg\nc.jpg\n") -> FeatureSettings:

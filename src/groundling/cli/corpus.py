@@ -99,8 +99,8 @@ def build(
         typer.echo(f"{len(problems)} problems, left out{more}", err=True)
     _print_counts(corpus.counts(), corpus.name)
     _print_labels(describe_statements(corpus))
-    if corpus.info.get("note"):
-        print(printable(corpus.info["note"]))
+    if corpus.info.note:
+        print(printable(corpus.info.note))
     print(f"Written to {out}")
 
 

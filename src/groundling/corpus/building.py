@@ -23,6 +23,7 @@ from groundling.corpus.formats.caption_table import CaptionRow, caption_row, has
 from groundling.corpus.formats.checks import BadRow
 from groundling.corpus.formats.skipped import Report
 from groundling.corpus.formats.sources import Source
+from groundling.corpus.info import CorpusInfo
 from groundling.corpus.kept_pictures import Check, Pictures
 from groundling.corpus.pairs.distinct import distinct
 from groundling.corpus.storage import written_root
@@ -65,7 +66,7 @@ def build(source: Source, folder: Path, language: str = "", check: Check = "deco
                 (place / name).unlink()
         root = f"{lasting.name}/{sharded.PICTURE_FILES}" if pictures.inside else written_root(source.root, folder)
         skipped = {"rows": report.bad_rows, "pictures": report.bad_pictures, "captions": report.lost_captions}
-        info = {"source": source.name, **({"skipped": skipped} if report.bad else {})}
+        info = CorpusInfo(source=source.name, skipped=skipped if report.bad else None)
         sharded.write_card(folder, lasting, source.name, counts, root, info)
     return report
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from groundling.corpus.columns import Integers, Mask, Strings
 from groundling.corpus.entailment import Entailments
+from groundling.corpus.info import CorpusInfo
 from groundling.corpus.parquet_texts import chosen
 from groundling.errors import UserError
 
@@ -36,9 +37,7 @@ class Corpus:
         texts: the captions as written.
         origins: for each caption "human", "translation" or "machine".
         root: the folder that holds the picture files; None where there are only precomputed features.
-        info: what else is worth keeping (licence notice, seed, `queries`: "first" where only the first caption of a
-            picture and language is a fair test query, `parallel`: "first" where the first captions of a picture are
-            translations of each other).
+        info: what else is worth keeping: licences, which captions are fair test queries, what was left out, ….
         statements: statements about the pictures with their labels, where the corpus has any.
         different: `pictures`, once their names are known to differ, so that millions are compared once only.
 
@@ -53,7 +52,7 @@ class Corpus:
     texts: Sequence[str]
     origins: Strings
     root: Path | None = None
-    info: dict[str, Any] = field(default_factory=dict)
+    info: CorpusInfo = field(default_factory=CorpusInfo)
     statements: Entailments | None = None
     different: Strings | None = field(default=None, repr=False, compare=False)
 
@@ -169,7 +168,7 @@ class Corpus:
             languages=self.statements.languages,
             texts=self.statements.texts,
             origins=np.full(len(self.statements), "human"),
-            info={key: value for key, value in self.info.items() if key not in ("queries", "parallel")},
+            info=self.info.of_statements(),
         )
 
     def classes(self) -> Integers:
@@ -189,7 +188,7 @@ class Corpus:
 
     def is_query(self, captions: str | None = None) -> Mask:
         """For each caption, whether it is a fair test query: "first", "all", or (None) what the corpus itself says."""
-        which = captions or self.info.get("queries", "all")
+        which = captions or self.info.queries
         return self.is_first() if which == "first" else np.ones(len(self), dtype=bool)
 
     def queries(self, captions: str | None = None) -> "Corpus":

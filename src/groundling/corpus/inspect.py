@@ -99,8 +99,8 @@ def describe(corpus: Corpus, keys: CaptionKeys | None = None) -> CorpusFacts:
         per_picture=_spread(np.bincount(owners, minlength=len(corpus.pictures))),
         origins=_shares(corpus.origins),
         languages=table,
-        skipped=corpus.info.get("skipped"),
-        note=corpus.info.get("note"),
+        skipped=corpus.info.skipped,
+        note=corpus.info.note,
         statements=describe_statements(corpus),
     )
 

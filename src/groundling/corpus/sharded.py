@@ -16,6 +16,7 @@ import numpy as np
 from groundling.checksums import is_unchanged, sha256
 from groundling.corpus.columns import Integers, Strings
 from groundling.corpus.corpus import ORIGINS, SPLITS, Corpus
+from groundling.corpus.info import CorpusInfo
 from groundling.corpus.parquet_texts import ParquetTexts
 from groundling.errors import UserError
 from groundling.files import make_folder, new_folder, with_checksum, write_json
@@ -40,7 +41,7 @@ def new_shards(folder: Path) -> Iterator[tuple[Path, Path]]:
 
 
 def write_card(
-    folder: Path, shards: Path, name: str, counts: dict[str, Any], root: str | None, info: dict[str, Any]
+    folder: Path, shards: Path, name: str, counts: dict[str, Any], root: str | None, info: CorpusInfo
 ) -> None:
     """Vouches for these shards, and removes those of earlier builds."""
     files = sorted(shards.glob("*.parquet"))
@@ -50,7 +51,7 @@ def write_card(
         "counts": counts,
         "root": root,
         "sha256": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
-        "info": info,
+        "info": info.to_json(),
     }
     write_json(folder / CARD, with_checksum(card))
     remove_all(folder, but=shards)
@@ -118,7 +119,7 @@ def load(folder: Path, card: dict[str, Any]) -> Corpus:
         texts=ParquetTexts(captions),
         origins=_coded(captions, "origin", ORIGINS),
         root=None if card["root"] is None else (folder / card["root"]).resolve(),
-        info=card["info"],
+        info=CorpusInfo.from_json(card["info"]),
         different=names,  # that they differ was seen to when they were written
     )
 

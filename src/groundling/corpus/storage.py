@@ -16,6 +16,7 @@ from groundling.checksums import sha256
 from groundling.corpus import sharded
 from groundling.corpus.corpus import Corpus, Strings
 from groundling.corpus.entailment import Entailments
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 from groundling.files import atomic_path, check_checksum, only_writer, read_json, with_checksum
 from groundling.hub import first_line
@@ -52,7 +53,7 @@ def save(corpus: Corpus, folder: Path) -> None:
             "counts": _counts(corpus),
             "root": written_root(corpus.root, folder),
             "sha256": digests,
-            "info": corpus.info,
+            "info": corpus.info.to_json(),
         }
         text = json.dumps(with_checksum(card), ensure_ascii=False, indent=1, allow_nan=False)
         card_file.write_text(text + "\n", encoding="utf-8")
@@ -144,7 +145,7 @@ def _read_tables(folder: Path, card: dict[str, Any]) -> Corpus:
         texts=captions["text"].to_pylist(),
         origins=_decoded(captions["origin"]),
         root=None if card["root"] is None else (folder / card["root"]).resolve(),
-        info=card["info"],
+        info=CorpusInfo.from_json(card["info"]),
         statements=_read_statements(folder) if STATEMENTS in card["sha256"] else None,
     )
 

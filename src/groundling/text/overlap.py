@@ -38,7 +38,7 @@ def overlap(corpus: Corpus, minimum_count: int = 4, segmentation: str | None = N
     Text that its publisher tokenised (the corpus knows) is split at spaces only, unless told otherwise. `symbols` is
     the number of special symbols (padding, unknown word, …) that count as words of every language in the coefficients.
     """
-    found = vocabularies(corpus, minimum_count, segmentation or corpus.info.get("segmentation", "script"))
+    found = vocabularies(corpus, minimum_count, segmentation or corpus.info.segmentation or "script")
     union: set[str] = set().union(*found.values())
     return Overlap(
         words={code: len(vocabulary) for code, vocabulary in found.items()},

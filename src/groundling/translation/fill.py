@@ -11,6 +11,7 @@ import numpy as np
 
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.entailment import Entailments
+from groundling.corpus.info import Translated
 from groundling.errors import UserError, did_you_mean
 from groundling.translation.source import TranslationSource
 from groundling.translation.translation_table import Line, plain
@@ -95,7 +96,7 @@ def fill(
         languages=np.array([*codes, *new_codes], dtype=np.str_),
         texts=texts,
         origins=np.array(origins, dtype=np.str_),
-        info={**corpus.info, "translated": {"source": source.name, "captions": made}},
+        info=replace(corpus.info, translated=Translated(source.name, captions=made)),
     )
     return Filled(filled, made, short, list(lines))
 
@@ -154,7 +155,7 @@ def fill_statements(
         corpus,
         name=corpus.name if not new else f"{corpus.name}-translated",
         statements=statements,
-        info={**corpus.info, "translated": {"source": source.name, "statements": made}},
+        info=replace(corpus.info, translated=Translated(source.name, statements=made)),
     )
     return Filled(filled, made, short, list(lines))
 

@@ -68,7 +68,7 @@ def _by_picture(corpus: Corpus) -> dict[int, dict[str, list[int]]]:
 
 def _parallel(corpus: Corpus, captions: dict[str, list[int]]) -> list[dict[str, int]]:
     """The parallel captions of one picture, by language; nothing where they are all people's own words."""
-    if corpus.info.get("parallel") == "first":
+    if corpus.info.parallel == "first":
         return [{code: rows[0] for code, rows in captions.items()}]
     chosen = {}
     for code, rows in captions.items():

@@ -33,9 +33,8 @@ def corpus_features(
         return features_for(corpus, precomputed=(Path(settings.array), Path(settings.names)))
     if settings.weights is not None and (found := _kept(corpus, Path(settings.weights))) is not None:
         return found
-    if comes_with_features(corpus, settings):
-        given = corpus.info["features"]
-        return features_for(corpus, precomputed=(Path(given["array"]), Path(given["names"])))
+    if corpus.info.features is not None and comes_with_features(corpus, settings):
+        return features_for(corpus, precomputed=corpus.info.features.paths)
     if corpus.root is None:
         return features_for(corpus)  # says what is missing
     if ray is not None:
@@ -96,7 +95,7 @@ def _kept(corpus: Corpus, weights: Path) -> tuple[Vectors, Mask] | None:
 
 def comes_with_features(corpus: Corpus, settings: FeatureSettings) -> bool:
     """Whether its features are an array that lies beside it, whatever backbone the settings name."""
-    beside = corpus.root is None and bool(corpus.info.get("features"))
+    beside = corpus.root is None and corpus.info.features is not None
     return settings.array is None and settings.weights is None and beside
 
 
@@ -106,10 +105,10 @@ def array_rows(corpus: Corpus, pair: tuple[Path, Path] | None) -> tuple[Array | 
     The array is `pair` (array, names), else the one that came with the corpus; None where there is neither.
     """
     if pair is None:
-        given = corpus.info.get("features")
-        if not given or not all(Path(given[key]).is_file() for key in ("array", "names")):
+        given = corpus.info.features
+        if given is None or not all(path.is_file() for path in given.paths):
             return None, None
-        pair = Path(given["array"]), Path(given["names"])
+        pair = given.paths
     array, listed = load_precomputed(*pair)
     row_of = {name: row for row, name in enumerate(listed)}
     rows = np.array([row_of.get(name, -1) for name in corpus.pictures.tolist()], dtype=np.int64)

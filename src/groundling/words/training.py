@@ -56,7 +56,7 @@ def sentences(
             f'{corpus.name} has no captions in "{language}"{did_you_mean(language, corpus.all_languages())}'
         )
     training = corpus.split("train").only([language])
-    cut = segmentation or corpus.info.get("segmentation", "script")
+    cut = segmentation or corpus.info.segmentation or "script"
     found = [words(text, language, cut) for text in training.texts]
     if context == "caption":
         return found

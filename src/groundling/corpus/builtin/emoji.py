@@ -11,6 +11,7 @@ from groundling.corpus.builtin.emoji_drawing import draw_concepts, picture_name
 from groundling.corpus.builtin.emoji_names import Concept, read_concepts
 from groundling.corpus.builtin.emoji_splits import Placed, by_artist, by_concept
 from groundling.corpus.corpus import Corpus
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError, did_you_mean
 
 WAYS_TO_SPLIT = {"concept": by_concept, "artist": by_artist}
@@ -35,11 +36,11 @@ def build(folder: Path, split: str = "concept", seed: int = 0, size: int = 144) 
     concepts = read_concepts()
     placed = WAYS_TO_SPLIT[split]([concept.key for concept in concepts], seed)
     draw_concepts([(picture.artist, picture.key) for picture in placed], folder, size)
-    info = {"queries": "first", "parallel": "first", "split": split, "seed": seed, "notice": NOTICE}
+    info = CorpusInfo(queries="first", parallel="first", split=split, seed=seed, notice=NOTICE)
     return caption(NAMES[split], concepts, placed, folder, info)
 
 
-def caption(name: str, concepts: list[Concept], placed: list[Placed], folder: Path, info: dict[str, object]) -> Corpus:
+def caption(name: str, concepts: list[Concept], placed: list[Placed], folder: Path, info: CorpusInfo) -> Corpus:
     """Every picture with all captions of its concept."""
     texts_of: dict[str, list[str]] = {}
     languages_of: dict[str, list[str]] = {}

@@ -17,6 +17,7 @@ from groundling.corpus.builtin.scenes_statements import Made
 from groundling.corpus.builtin.scenes_world import Scene
 from groundling.corpus.corpus import SPLITS, Corpus
 from groundling.corpus.entailment import LABELS, Entailments
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 from groundling.progress import bar
 
@@ -49,7 +50,7 @@ def build(folder: Path, number: int = 10_000, seed: int = 0) -> Corpus:
         texts=[grammar.describe(scene) for _, scene in pictures for grammar in GRAMMARS.values()],
         origins=np.full(len(pictures) * len(GRAMMARS), "machine"),
         root=root,
-        info={"parallel": "first", "seed": seed, "version": VERSION},
+        info=CorpusInfo(parallel="first", seed=seed, version=VERSION),
         statements=said(made, names),
     )
 

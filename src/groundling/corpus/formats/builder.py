@@ -1,12 +1,12 @@
 """Rows in, a Corpus out: gives each picture its row when it is first seen."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.entailment import Entailments
+from groundling.corpus.info import CorpusInfo
 
 
 class Builder:
@@ -49,7 +49,7 @@ class Builder:
     def split_of(self, picture: str) -> str:
         return self._splits[self._rows[picture]]
 
-    def corpus(self, root: Path | None = None, info: dict[str, Any] | None = None) -> Corpus:
+    def corpus(self, root: Path | None = None, info: CorpusInfo = CorpusInfo()) -> Corpus:
         return Corpus(
             name=self.name,
             pictures=np.array(list(self._rows), dtype=np.str_),
@@ -59,7 +59,7 @@ class Builder:
             texts=list(self._texts),
             origins=np.array(self._origins, dtype=np.str_),
             root=root,
-            info=info or {},
+            info=info,
             statements=self._entailments() if self._statements else None,
         )
 

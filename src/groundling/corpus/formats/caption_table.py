@@ -24,6 +24,7 @@ from groundling.corpus.formats.pictures import PictureFolder, picture_files, unr
 from groundling.corpus.formats.rows import KINDS, Row, kind_of, read_rows
 from groundling.corpus.formats.sidecars import read_sidecars, sidecars
 from groundling.corpus.formats.skipped import Report
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 
 
@@ -52,7 +53,7 @@ def read(path: Path, strict: bool = False, check_pictures: bool = True) -> tuple
     if not len(collector.builder):
         first = f"; the first problem is {report.problems[0]}" if report.problems else ""
         raise UserError(f"{source}: no usable row{first}")
-    corpus = collector.corpus({"source": source.name, **({"note": coco.note} if coco and coco.note else {})})
+    corpus = collector.corpus(CorpusInfo(source=source.name, note=(coco.note or None) if coco else None))
     if check_pictures:
         corpus = _without_unreadable(corpus, report)
         if strict:
@@ -61,7 +62,7 @@ def read(path: Path, strict: bool = False, check_pictures: bool = True) -> tuple
             raise UserError(f"{source}: no picture can be read; the first problem is {report.problems[0]}")
     if report.bad:
         skipped = {"rows": report.bad_rows, "pictures": report.bad_pictures, "captions": report.lost_captions}
-        corpus = replace(corpus, info={**corpus.info, "skipped": skipped})
+        corpus = replace(corpus, info=replace(corpus.info, skipped=skipped))
     return corpus, report
 
 
@@ -75,7 +76,7 @@ def from_rows(rows: Iterable[Mapping[str, Any]], root: Path, name: str) -> Corpu
         raise UserError(report.problems[0])
     if not len(collector.builder):
         raise UserError(f"{name}: no rows, and so no captions")
-    return collector.corpus({})
+    return collector.corpus()
 
 
 def hashed_split(picture: str) -> str:
@@ -147,7 +148,7 @@ class _Collector:
                 raise BadRow(f'statement "{checks.short(name)}" is "{known}" of "{checks.short(other)}" at {place}')
         self.builder.statement(self.builder.picture(picture, ""), language, text, label, name or where)
 
-    def corpus(self, info: dict[str, Any]) -> Corpus:
+    def corpus(self, info: CorpusInfo = CorpusInfo()) -> Corpus:
         corpus = self.builder.corpus(self.root, info)
         names: list[str] = corpus.pictures.tolist()
         splits = [self.said[name][0] if name in self.said else hashed_split(name) for name in names]

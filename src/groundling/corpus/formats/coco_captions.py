@@ -18,6 +18,7 @@ from groundling.corpus.formats.flickr8k import pictures_in
 from groundling.corpus.formats.photo_lines import add_photos
 from groundling.corpus.formats.precomputed import features_in
 from groundling.corpus.formats.text_lines import plain_or_gzipped
+from groundling.corpus.info import CorpusInfo
 
 CHINESE_DEV = 400  # photos
 
@@ -26,7 +27,7 @@ def read(data: Path) -> Corpus:
     builder = Builder("coco-captions")
     add_photos(builder, captions_file(data), origin)
     folder = data / "coco"
-    return builder.corpus(photos_in(folder), features_in(folder))
+    return builder.corpus(photos_in(folder), CorpusInfo(features=features_in(folder)))
 
 
 def with_f8k7(data: Path) -> Corpus:

@@ -1,7 +1,6 @@
 """What people wrote about COCO's pictures in three languages: COCO (en), COCO-CN (zh) and YJ Captions (ja)."""
 
 from pathlib import Path
-from typing import Any
 
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import coco_annotations, coco_cn, coco_splits, karpathy
@@ -10,6 +9,7 @@ from groundling.corpus.formats.checks import BadRow
 from groundling.corpus.formats.coco_pictures import CocoPictures, parts
 from groundling.corpus.formats.precomputed import features_in
 from groundling.corpus.formats.text_lines import first_file
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 
 LANGUAGES = ("en", "zh", "ja")
@@ -32,7 +32,7 @@ def read(data: Path) -> Corpus:
     _chinese(data, pictures)
     _japanese(data, pictures)
     splits = coco_splits.listed(data / "mule" / "coco", pictures)
-    info: dict[str, Any] = {"note": OUR_SPLITS if splits is None else THEIR_SPLITS}
+    note = OUR_SPLITS if splits is None else THEIR_SPLITS
     if splits is None:
         splits = coco_splits.drawn(pictures, LANGUAGES)
     builder = Builder("coco-three")
@@ -44,18 +44,20 @@ def read(data: Path) -> Corpus:
             for text in picture.captions.get(language, ()):
                 builder.caption(row, language, text)
     unlisted = len(pictures.by_number) - len(splits)
-    if unlisted or pictures.blank:
-        info["skipped"] = {"rows": pictures.blank, "pictures": unlisted, "captions": 0}
+    skipped = {"rows": pictures.blank, "pictures": unlisted, "captions": 0} if unlisted or pictures.blank else None
     places = (data / "coco", data / "karpathy", data)
     root = next((place for place in places if any((place / folder).is_dir() for folder in FOLDERS)), None)
-    return builder.corpus(None if root is None else root.resolve(), info | features_in(*places[:2]))
+    return builder.corpus(
+        None if root is None else root.resolve(),
+        CorpusInfo(note=note, skipped=skipped, features=features_in(*places[:2])),
+    )
 
 
 def _english(data: Path, pictures: CocoPictures) -> None:
     """Karpathy's file, or COCO's own two, which have the same captions."""
     if (path := karpathy.file(data, "coco")) is not None:
         corpus = karpathy.read(data, "coco")
-        pictures.blank += corpus.info.get("skipped", {}).get("rows", 0)
+        pictures.blank += (corpus.info.skipped or {}).get("rows", 0)
         try:
             rows = [pictures.add(*parts(name)) for name in corpus.pictures.tolist()]
         except BadRow as problem:

@@ -17,6 +17,7 @@ from groundling.corpus.formats.checks import BadRow, short
 from groundling.corpus.formats.flickr8k import pictures_in
 from groundling.corpus.formats.precomputed import features_in
 from groundling.corpus.formats.text_lines import numbered_lines, plain_or_gzipped
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError, did_you_mean
 
 UNDECIDED = "-"  # SNLI's label where the annotators did not agree
@@ -67,13 +68,13 @@ class StatementBuilder:
             self._captions.add((name, language))
             self.builder.caption(row, language, checks.caption_text(text), origin)
 
-    def corpus(self, folder: Path, data: Path, info: Fields | None = None) -> Corpus:
+    def corpus(self, folder: Path, data: Path, note: str | None = None) -> Corpus:
         if not len(self.builder):
             raise UserError(f"{folder}: holds no statement")
-        left_out = {"skipped": dict(self.left_out)} if self.left_out else {}
         photos = data / "flickr30k"
         root = next((photos / name for name in ("flickr30k-images", "images") if (photos / name).is_dir()), None)
-        return self.builder.corpus(root and root.resolve(), {**left_out, **features_in(photos), **(info or {})})
+        info = CorpusInfo(note=note, skipped=dict(self.left_out) or None, features=features_in(photos))
+        return self.builder.corpus(root and root.resolve(), info)
 
 
 def read_lines(path: Path, add: Callable[[Fields], None]) -> None:
@@ -107,14 +108,14 @@ def in_flickr8k(corpus: Corpus, data: Path) -> Corpus:
     kept = corpus.keep_pictures(np.isin(corpus.pictures, list(names)))
     if not len(kept.pictures):
         raise UserError(f"{folder / 'images.tsv'}: names none of the photos of {corpus.name}")
-    lost = Counter(corpus.info.get("skipped", {}))
+    lost = Counter(corpus.info.skipped)
     lost["photos that are not in Flickr8k"] += len(corpus.pictures) - len(kept.pictures)
     return replace(
         kept,
         name=f"{corpus.name}-flickr8k",
         pictures=np.array([names[name] for name in kept.pictures.tolist()]),
         root=pictures_in(folder),
-        info={**corpus.info, "skipped": dict(lost), **features_in(folder)},
+        info=replace(corpus.info, skipped=dict(lost), features=features_in(folder) or corpus.info.features),
     )
 
 

@@ -25,7 +25,7 @@ NO_TRAINING_FILE = (
 def read(data: Path) -> Corpus:
     """The corpus in data/e-snli-ve or data/entailment.
 
-    The training file is hard to come by. Without it photos of the dev file are divided, and `info["note"]` says so.
+    The training file is hard to come by. Without it photos of the dev file are divided, and `info.note` says so.
     """
     folder = first_folder(data, FOLDERS, "esnlive_test.csv")
     whole = (folder / "esnlive_train.csv").is_file() or (folder / "esnlive_train.csv.gz").is_file()
@@ -34,7 +34,7 @@ def read(data: Path) -> Corpus:
         _read(
             plain_or_gzipped(folder / f"esnlive_{split}.csv"), statements, split, divided=split == "dev" and not whole
         )
-    return statements.corpus(folder, data, {} if whole else {"note": NO_TRAINING_FILE})
+    return statements.corpus(folder, data, None if whole else NO_TRAINING_FILE)
 
 
 def _read(path: Path, statements: StatementBuilder, split: str, divided: bool) -> None:

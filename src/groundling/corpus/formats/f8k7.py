@@ -8,6 +8,7 @@ from groundling.corpus.formats.flickr8k import pictures_in
 from groundling.corpus.formats.photo_lines import add_photos
 from groundling.corpus.formats.precomputed import features_in
 from groundling.corpus.formats.text_lines import plain_or_gzipped
+from groundling.corpus.info import CorpusInfo
 
 TRANSLATED = frozenset({"fr", "cs", "ar"})  # from an English caption; the other languages saw only the photo
 
@@ -17,7 +18,7 @@ def read(data: Path) -> Corpus:
     builder = Builder("f8k7")
     add_photos(builder, captions_file(data), origin)
     flickr8k = data / "flickr8k"
-    return builder.corpus(pictures_in(flickr8k), features_in(flickr8k))
+    return builder.corpus(pictures_in(flickr8k), CorpusInfo(features=features_in(flickr8k)))
 
 
 def captions_file(data: Path) -> Path:

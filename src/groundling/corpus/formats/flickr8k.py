@@ -9,6 +9,7 @@ from groundling.corpus.formats.builder import Builder
 from groundling.corpus.formats.checks import BadRow
 from groundling.corpus.formats.precomputed import features_in
 from groundling.corpus.formats.text_lines import numbered_lines, plain_or_gzipped
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 
 TOKENS = "Flickr8k.token.txt"
@@ -43,7 +44,7 @@ def read(data: Path) -> Corpus:
         if len(builder) == before:
             raise UserError(f"{listed}: names no photo; fetch the file again")
     home = folder.parent if folder.name == "Flickr8k_text" else folder
-    return builder.corpus(pictures_in(home), features_in(home))
+    return builder.corpus(pictures_in(home), CorpusInfo(features=features_in(home)))
 
 
 def pictures_in(folder: Path) -> Path | None:

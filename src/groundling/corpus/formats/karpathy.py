@@ -9,6 +9,7 @@ from groundling.corpus.formats.builder import Builder
 from groundling.corpus.formats.checks import BadRow
 from groundling.corpus.formats.precomputed import features_in
 from groundling.corpus.formats.text_lines import first_file, whole_json
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
 
 FILES = {"flickr30k": "dataset_flickr30k.json", "coco": "dataset_coco.json"}
@@ -37,8 +38,8 @@ def read(data: Path, dataset: str) -> Corpus:
             raise UserError(f"{path.name}: image {number}: {problem}") from None
     if not len(builder):
         raise UserError(f"{path}: holds no caption")
-    info = {"skipped": {"rows": blank, "pictures": 0, "captions": 0}} if blank else {}
-    info |= features_in(path.parent, data / dataset)
+    skipped = {"rows": blank, "pictures": 0, "captions": 0} if blank else None
+    info = CorpusInfo(skipped=skipped, features=features_in(path.parent, data / dataset))
     return builder.corpus(_pictures(path.parent, dataset), info)
 
 

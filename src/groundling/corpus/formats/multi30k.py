@@ -11,6 +11,7 @@ from groundling.corpus.formats.builder import Builder
 from groundling.corpus.formats.checks import BadRow
 from groundling.corpus.formats.precomputed import features_in
 from groundling.corpus.formats.text_lines import plain_or_gzipped, stripped_lines
+from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError, did_you_mean
 
 LANGUAGES = {1: ["en", "de", "fr", "cs"], 2: ["en", "de"]}
@@ -36,8 +37,10 @@ def read(data: Path, task: int = 1, text: str = "tok", languages: list[str] | No
     builder = Builder(f"multi30k-task{task}" + ("" if text == "tok" else "-raw"))
     for split in FILE_NAMES[task]:
         _add_split(builder, folder, task, text, split, languages or LANGUAGES[task])
-    info = {"segmentation": "whitespace"} if text == "tok" else {}
-    return builder.corpus(_pictures_near(folder.parent), {**info, **features_in(*_folders_near(folder.parent))})
+    info = CorpusInfo(
+        segmentation="whitespace" if text == "tok" else None, features=features_in(*_folders_near(folder.parent))
+    )
+    return builder.corpus(_pictures_near(folder.parent), info)
 
 
 def _add_split(builder: Builder, folder: Path, task: int, text: str, split: str, languages: list[str]) -> None:
