@@ -94,7 +94,7 @@ NEW = {
 @pytest.fixture
 def untold(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process that has said nothing yet."""
-    monkeypatch.setattr(settings, "_told", set())
+    monkeypatch.setattr(settings.base, "_told", set())
 
 
 @pytest.mark.usefixtures("untold")

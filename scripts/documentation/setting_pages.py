@@ -2,6 +2,7 @@
 
 import html
 import inspect
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -99,7 +100,7 @@ def _table(kind: type[Settings]) -> str:
 
 def _kind(field: Any) -> str:
     name = field.annotation.__name__ if isinstance(field.annotation, type) else str(field.annotation)
-    return _code(name.replace("typing.", "").replace("groundling.settings.", "").removesuffix(" | None"))
+    return _code(re.sub(r"typing\.|groundling\.settings\.\w+\.", "", name).removesuffix(" | None"))
 
 
 def _default(field: Any) -> str:
