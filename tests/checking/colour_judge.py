@@ -65,17 +65,10 @@ class ColourJudge(FeatureModel):
 
     def check_judges(self) -> None: ...
 
-    def entailment_logits(
-        self,
-        texts: Sequence[str],
-        features: np.ndarray,
-        languages: str | Sequence[str],
-        owners: np.ndarray | None = None,
-    ) -> np.ndarray:
+    def _logits(self, texts: Sequence[str], codes: Sequence[str], features: np.ndarray, rows: np.ndarray) -> np.ndarray:
         self.calls += 1
-        self.asked += zip(texts, languages, strict=True)
-        seen = features if owners is None else features[owners]
-        shares = [self._one(text, colour) for text, colour in zip(texts, seen, strict=True)]
+        self.asked += zip(texts, codes, strict=True)
+        shares = [self._one(text, colour) for text, colour in zip(texts, features[rows], strict=True)]
         return np.log(np.maximum(shares, 1e-30), dtype=np.float32)
 
     def _one(self, text: str, colour: np.ndarray) -> list[float]:

@@ -22,6 +22,7 @@ from colours import Toy, mean_colour, paint_many
 
 from groundling.checking.checker import Checker
 from groundling.model import FeatureModel, Vectors
+from groundling.model.vectors import Owners
 from groundling.search import Index, index, index_captions, index_pictures, index_request
 from groundling.serve.access import Access
 from groundling.serve.app import make_app
@@ -132,8 +133,8 @@ class _Red(FeatureModel):
 
     def check_judges(self) -> None: ...
 
-    def entailment_logits(self, texts: Sequence[str], features: Vectors, *_: Any, **__: Any) -> Vectors:
-        red = np.array([[text == "it is red"] for text in texts]) == (features[:, :1] > 0.5)
+    def _logits(self, texts: Sequence[str], codes: Sequence[str], features: Vectors, rows: Owners) -> Vectors:
+        red = np.array([[text == "it is red"] for text in texts]) == (features[rows, :1] > 0.5)
         return np.log(np.where(red, [[0.1, 0.2, 0.7]], [[0.7, 0.2, 0.1]])).astype(np.float32)
 
 

@@ -1,7 +1,10 @@
 """What a model says of a caption and its picture, in the form that tables, sheets and programs share."""
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from groundling.checking.words import MisfitWord
 
 
 class Answer(ABC):
@@ -17,6 +20,8 @@ class Answer(ABC):
         language: the text's, as the model reads it.
         detected: whether that was detected rather than given.
         unknown_words: words of the text that the model does not know.
+        better_picture, better_caption: what fits better, where such things are compared and anything does.
+        misfits: words without which the text fits better, where such words are looked for.
     """
 
     labels: ClassVar[dict[str, str]]
@@ -28,6 +33,9 @@ class Answer(ABC):
     language: str
     detected: bool
     unknown_words: tuple[str, ...]
+    better_picture: str = ""
+    better_caption: str = ""
+    misfits: "tuple[MisfitWord, ...]" = ()
 
     @property
     @abstractmethod

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from groundling.checking.answer import Answer
 from groundling.checking.caption_table import NOT_CHECKED, CheckedRow, CheckedTable
-from groundling.checking.matcher import Match
 from groundling.corpus.formats.decisions import DECISIONS
 from groundling.progress import bar
 from groundling.report.html import Choice, Filter, Header, Page, Section, TemplateBlock, render
@@ -66,16 +66,16 @@ class CheckBlock(TemplateBlock):
     def marked(self, row: CheckedRow) -> Iterator[tuple[str, bool]]:
         """The text in pieces, each with whether it is a word that does not fit."""
         place = 0
-        for one in sorted(row.answer.misfits, key=lambda one: one.start) if isinstance(row.answer, Match) else ():
+        for one in sorted(row.answer.misfits, key=lambda one: one.start) if row.answer else ():
             yield row.text[place : one.start], False
             yield row.text[one.start : one.end], True
             place = one.end
         yield row.text[place:], False
 
-    def better(self, row: CheckedRow) -> Match | None:
-        """What fits better, where anything does and the caption is in doubt."""
-        match = row.answer if isinstance(row.answer, Match) and row.kind != "fits" else None
-        return match if match and (match.better_picture or match.better_caption) else None
+    def better(self, row: CheckedRow) -> Answer | None:
+        """The answer that says what fits better, where anything does and the caption is in doubt."""
+        answer = row.answer if row.kind != "fits" else None
+        return answer if answer and (answer.better_picture or answer.better_caption) else None
 
 
 def sheet(checked: CheckedTable, at: Path, shown: int = SHOWN) -> str:

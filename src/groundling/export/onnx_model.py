@@ -16,7 +16,6 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from groundling.corpus.entailment import LABELS
 from groundling.encoders import tokenisers
 from groundling.errors import UserError
 from groundling.export import manifest as manifests
@@ -206,20 +205,9 @@ class OnnxModel(FeatureModel):
         features: Vectors = np.concatenate(parts).reshape(len(stacked), -1, self.manifest.features).mean(axis=1)
         return features
 
-    def entailment_logits(
-        self,
-        texts: Sequence[str],
-        features: Vectors,
-        languages: str | Sequence[str],
-        owners: Owners | None = None,
-    ) -> Vectors:
-        entailment, pictures = self._entailment, self.encode_features(features)
-        sentences, pictures = self.encode_text(texts, languages), pictures if owners is None else pictures[owners]
-        if len(sentences) != len(pictures):
-            raise ValueError(f"{len(sentences)} texts but {len(pictures)} pictures")
-        if not len(sentences):
-            return np.zeros((0, len(LABELS)), dtype=np.float32)
-        return entailment(sentences=sentences, pictures=pictures)
+    def _logits(self, texts: Sequence[str], codes: Sequence[str], features: Vectors, rows: Owners) -> Vectors:
+        sentences, pictures = self.encode_text(texts, codes), self.encode_features(features)[rows]
+        return self._entailment(sentences=sentences, pictures=pictures)
 
 
 def _one_core_each(work: Callable[[Pixels], Vectors], portions: Sequence[Pixels]) -> list[Vectors]:

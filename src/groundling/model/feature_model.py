@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.calibration import probabilities
+from groundling.corpus.entailment import LABELS
 from groundling.model.pictures import Picture, as_list
 from groundling.model.protocol import Model
 from groundling.model.reading import languages_of
@@ -33,23 +34,26 @@ class FeatureModel(Model):
     def encode_features(self, features: Vectors, batch_size: int = 4096) -> Vectors:
         """[pictures, dimensions] unit vectors of pictures given by their backbone's features."""
 
-    @abstractmethod
     def entailment_logits(
-        self,
-        texts: Sequence[str],
-        features: Vectors,
-        languages: str | Sequence[str],
-        owners: Owners | None = None,
+        self, texts: Sequence[str], features: Vectors, languages: str | Sequence[str], owners: Owners | None = None
     ) -> Vectors:
         """[n, 3] what the probabilities of `judge` are made of, before the temperature, of pictures given by their
         features: row i is of text i, or row `owners[i]` where these are given."""
+        self.check_judges()
+        codes = languages_of(texts, languages, self.languages)
+        rows = np.arange(len(features)) if owners is None else owners
+        if len(texts) != len(rows):
+            raise ValueError(f"{len(texts)} texts but {len(rows)} pictures")
+        if not len(texts):
+            return np.zeros((0, len(LABELS)), dtype=np.float32)
+        return self._logits(texts, codes, features, rows)
+
+    @abstractmethod
+    def _logits(self, texts: Sequence[str], codes: Sequence[str], features: Vectors, rows: Owners) -> Vectors:
+        """The same for at least one text: text i is in the language `codes[i]`, about row `rows[i]` of the features."""
 
     def judge_features(
-        self,
-        texts: Sequence[str],
-        features: Vectors,
-        languages: str | Sequence[str],
-        owners: Owners | None = None,
+        self, texts: Sequence[str], features: Vectors, languages: str | Sequence[str], owners: Owners | None = None
     ) -> Vectors:
         """`judge` of pictures given by their features, as `entailment_logits` takes them."""
         return probabilities(self.entailment_logits(texts, features, languages, owners), self.temperature)

@@ -13,7 +13,6 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from groundling import hub, systems
-from groundling.corpus.entailment import LABELS
 from groundling.dataset import Dataset
 from groundling.devices import pick_device
 from groundling.encoders.picture import features_in
@@ -28,7 +27,6 @@ from groundling.model.fingerprint import run_fingerprint, side_fingerprint
 from groundling.model.pair_extractor import PairExtractor
 from groundling.model.pictures import Picture, as_list
 from groundling.model.prompt import refuse_options
-from groundling.model.reading import languages_of
 from groundling.model.sides import PictureSide
 from groundling.model.vectors import Owners, Vectors
 from groundling.run import Run
@@ -258,21 +256,8 @@ class TrainedModel(FeatureModel):
 
     # Both
 
-    def entailment_logits(
-        self,
-        texts: Sequence[str],
-        features: Vectors,
-        languages: str | Sequence[str],
-        owners: Owners | None = None,
-    ) -> Vectors:
+    def _logits(self, texts: Sequence[str], codes: Sequence[str], features: Vectors, rows: Owners) -> Vectors:
         """Texts that are the same in the same language are read once."""
-        self.check_judges()
-        codes = languages_of(texts, languages, self.languages)
-        rows = np.arange(len(features)) if owners is None else owners
-        if len(texts) != len(rows):
-            raise ValueError(f"{len(texts)} texts but {len(rows)} pictures")
-        if not texts:
-            return np.zeros((0, len(LABELS)), dtype=np.float32)
         keys = list(zip(texts, codes, strict=True))
         place = {key: row for row, key in enumerate(dict.fromkeys(keys))}
         vectors = self.encode_text([text for text, _ in place], [code for _, code in place])

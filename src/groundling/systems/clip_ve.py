@@ -145,20 +145,17 @@ class ClipVE(System):
 
     def warm_start(self, encoders: Encoders, tokeniser: Tokeniser, context: Context, start: Start) -> None:
         """Both encoders of a run that has the same kind of them; words that it has not met begin at random."""
-        try:
-            encoders.text.warm_start(start.encoders.text)
-        except ValueError:
-            raise UserError(
-                f"start: the text encoder of this {start.system.name} run is of another kind or size; dimensions, "
-                "word_dimensions, text and pooling must fit it"
-            ) from None
-        try:
-            encoders.picture.warm_start(start.encoders.picture)
-        except ValueError:
-            raise UserError(
-                f"start: the picture encoder of this {start.system.name} run is of another kind or size; features, "
-                "dimensions and system.picture must fit it"
-            ) from None
+        for side, fitting in (
+            ("text", "dimensions, word_dimensions, text and pooling"),
+            ("picture", "features, dimensions and system.picture"),
+        ):
+            try:
+                getattr(encoders, side).warm_start(getattr(start.encoders, side))
+            except ValueError:
+                raise UserError(
+                    f"start: the {side} encoder of this {start.system.name} run is of another kind or size; {fitting} "
+                    "must fit it"
+                ) from None
         if start.encoders.judges:
             ours, theirs = cast(JudgingEncoders, encoders), cast(JudgingEncoders, start.encoders)
             ours.head.load_state_dict(theirs.head.state_dict())

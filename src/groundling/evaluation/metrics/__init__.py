@@ -53,11 +53,8 @@ def find(name: str) -> Metric:
     """A metric by the name that recipes have for it: `mR`, `text_to_image.R@10`, `accuracy`."""
     direction, _, short = name.partition(".")
     if direction in DIRECTIONS and short:
-        metric = METRICS[short]
-        if not isinstance(metric, RankMetric):
-            raise UserError(f'{short} is not a metric of one direction; write "{short}"')
-        return metric.toward(direction)
+        return METRICS[short].toward(direction)
     metric = METRICS[name]
-    if isinstance(metric, RankMetric):
+    if metric.of_direction:
         raise UserError(f"{name} is a metric of one direction: {' or '.join(f'{way}.{name}' for way in DIRECTIONS)}")
     return metric

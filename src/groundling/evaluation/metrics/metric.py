@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from groundling.errors import UserError
+
 if TYPE_CHECKING:
     from groundling.evaluation.entailment_scores import Predictions
     from groundling.evaluation.ranks import Integers, Ranks
@@ -28,6 +30,7 @@ class Metric:
         label: its heading in tables; the name when left out.
         in_tables: whether the table of an evaluation has a column for it; JSON always has it.
         task: what kind of model it is measured of.
+        of_direction: whether it is measured of one direction of retrieval, and asked for by its name (`toward`).
     """
 
     name: str
@@ -40,6 +43,7 @@ class Metric:
     label: str = ""
     in_tables: bool = True
     task: ClassVar[str]
+    of_direction: ClassVar[bool] = False
 
     @property
     def heading(self) -> str:
@@ -49,6 +53,10 @@ class Metric:
     def sign(self) -> int:
         """Times this, more is better."""
         return 1 if self.better == "high" else -1
+
+    def toward(self, direction: str) -> "Metric":
+        """The same under the name that it has in recipes: `text_to_image.R@10`."""
+        raise UserError(f'{self.name} is not a metric of one direction; write "{self.name}"')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +69,9 @@ class RankMetric(Metric):
     compute: "Callable[[Integers], float]"
     chance: Callable[[int], float] | None = None
     task: ClassVar[str] = "retrieval"
+    of_direction: ClassVar[bool] = True
 
     def toward(self, direction: str) -> "RankMetric":
-        """The same under the name that it has in recipes: `text_to_image.R@10`."""
         label = f"{SHORT_DIRECTIONS[direction]} {self.heading}"
         return replace(self, name=f"{direction}.{self.name}", label=label)
 
