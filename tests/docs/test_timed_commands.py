@@ -73,13 +73,16 @@ def test_the_page_says_what_the_json_says() -> None:
             {"pages": ["docs/tutorials/own-data.md"], "command": "make test", "why": "installs"},
             {"pages": ["README.md"], "command": "groundling demo", "seconds": 9.0, "computing": 8.0}
             | {"megabytes": 12, "code": 2, "why": "no | room"},
+            {"pages": ["README.md"], "command": "groundling index /archive", "seconds": 7.0, "computing": 1.0}
+            | {"megabytes": 12, "code": 2, "why": "no such folder"},
         ],
     }
     text = time_commands.page(facts)
     assert "| <code>groundling corpus list &#124; head</code> | README | 1.3 | 1.0 | 1,234 |  |" in text
     assert "| `make test` | own-data | | | | not run: installs |" in text
     assert "| `groundling demo` | README | 9.0 | 8.0 | 12 | no / room (exit status 2) |" in text
-    assert "All 3 commands" in text and "2 of them run" in text and "10 s in all" in text
+    assert "| `groundling index /archive` | README | | | | not run: needs an archive of millions of pictures |" in text
+    assert "All 4 commands" in text and "2 of them run" in text and "10 s in all" in text
 
 
 def test_our_page_is_the_one_of_our_json() -> None:
