@@ -5,6 +5,7 @@ Neither is on the device, for there may be tens of millions of them: each step b
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +19,8 @@ from groundling.batches.sampler import Batch
 from groundling.batches.stream import Stream
 from groundling.corpus.pairs import SentencePairs
 from groundling.errors import UserError
+
+ROUND_UP = 8  # entries
 
 Rows = npt.NDArray[np.int64]
 #: Numbers of known sentences → the teacher's vectors; the second tells which will be needed next.
@@ -91,11 +94,19 @@ class LessonData(TrainingData):
         return self.staged[rows.shape[1], longest]
 
     def longest(self, rows: Rows) -> int:
-        """Entries of the longest sentence that is read of a batch."""
+        """Entries of the longest sentence that is read of a batch; on a GPU a little more, so that few lengths differ
+        and a step is recorded few times."""
         longest = int(self.tokens.lengths(rows[0]).max())
-        if self.known_tokens is None:
+        if self.known_tokens is not None:
+            longest = max(longest, int(self.known_tokens.lengths(rows[1]).max()))
+        if self.features.device.type == "cpu":
             return longest
-        return max(longest, int(self.known_tokens.lengths(rows[1]).max()))
+        return min(-(-longest // ROUND_UP) * ROUND_UP, max(longest, self.most))
+
+    @cached_property
+    def most(self) -> int:
+        """Entries of the longest sentence of all: an encoder may have no place for more."""
+        return int(self.lengths.max(initial=0))
 
 
 class LessonSampler(Position):

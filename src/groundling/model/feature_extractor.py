@@ -10,9 +10,10 @@ import numpy.typing as npt
 from torch import Tensor
 
 from groundling.dataset import Dataset
+from groundling.devices import pick_device
 from groundling.errors import UserError
 from groundling.model.fingerprint import side_fingerprint
-from groundling.model.sides import PictureSide
+from groundling.model.sides import GPU_BATCH, PictureSide
 from groundling.model.vectors import Vectors
 from groundling.settings import CorpusSettings, FeatureSettings
 from groundling.systems.plan import KeptPictures
@@ -83,6 +84,7 @@ class BackboneExtractor(FeatureExtractor):
 
     def __init__(self, name: str, settings: FeatureSettings, known: bool, features: int) -> None:
         self.name, self.settings, self.known, self.features = name, settings, known, features
+        self.batch = GPU_BATCH if pick_device().type == "cuda" else 1
 
     @property
     def backbone(self) -> str:

@@ -59,8 +59,14 @@ class Backbone:
     def to(self, device: torch.device) -> "Backbone":
         """The same with its network, where that is a module, on another device."""
         if isinstance(self.network, nn.Module) and device != self.device:
-            return replace(self, network=self.network.to(device), device=device)
+            there = self.network.to(device, memory_format=torch.channels_last)  # type: ignore[call-overload]
+            return replace(self, network=there, device=device)
         return self
+
+    @property
+    def at_once(self) -> int:
+        """Pictures that go through the network in one pass."""
+        return max(1, (PIXELS_PER_PASS if self.device.type == "cpu" else PIXELS_PER_PASS_ON_A_GPU) // self.size**2)
 
     def settings(self) -> dict[str, object]:
         """What its features depend on."""
@@ -73,8 +79,11 @@ class Backbone:
 
     def each(self, pixels: Sequence[Pixels], preprocessing: Preprocessing) -> Tensor:
         """The same for each part that it cut out, [B, parts, dim]."""
-        stacked = np.stack(pixels)
-        squares = torch.from_numpy(stacked.reshape(-1, *stacked.shape[-3:])).permute(0, 3, 1, 2)
+        # From pinned memory a GPU fetches pictures by itself, while another batch is computed.
+        pinned = self.device.type == "cuda"
+        stacked = torch.empty((len(pixels), *pixels[0].shape), dtype=torch.uint8, pin_memory=pinned)
+        np.stack(pixels, out=stacked.numpy())
+        squares = stacked.view(-1, *stacked.shape[-3:]).permute(0, 3, 1, 2)
         return self.encode(squares, mirror=preprocessing.mirror).view(len(pixels), -1, self.dim)
 
     def encode(self, pictures: Tensor, mirror: bool = False) -> Tensor:
@@ -91,15 +100,14 @@ class Backbone:
 
         def encode_part(part: Tensor) -> Tensor:
             with torch.inference_mode():
-                part = part.to(self.device)
+                part = part.to(self.device, non_blocking=True)
                 scaled = part.float() / 255 if part.dtype == torch.uint8 else part.float()
                 x = ((scaled - mean) / std).contiguous(memory_format=torch.channels_last)
                 features = self.network(x)
                 return ((features + self.network(x.flip(3))) / 2 if mirror else features).float().cpu()
 
+        parts = pictures.split(self.at_once)
         on_cpu = self.device.type == "cpu"
-        at_once = max(1, (PIXELS_PER_PASS if on_cpu else PIXELS_PER_PASS_ON_A_GPU) // self.size**2)
-        parts = pictures.split(at_once)
         return torch.cat(_one_core_each(encode_part, parts) if on_cpu else [encode_part(part) for part in parts])
 
 

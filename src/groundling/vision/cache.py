@@ -19,12 +19,17 @@ from groundling.files import cache_folder, remove_leftovers, write_json
 from groundling.progress import bar
 from groundling.vision import shards
 from groundling.vision.backbones import Backbone
-from groundling.vision.decoding import cancelled_on_error, decoded, refuse, rows_by_content, writable
+from groundling.vision.decoding import ahead, cancelled_on_error, decoded, refuse, rows_by_content, writable
 from groundling.vision.large_arrays import room
 from groundling.vision.preprocessing import Pixels, Preprocessing
 
 SHARD = 256  # pictures
+SHARD_ON_A_GPU = 4096  # half a second's work
+LANES = 3  # batches that a GPU has at once
 VERSION = 1  # raise it when the same settings give other features: what is cached is then not found any more
+
+Batch = tuple[list[bytes], list[Pixels]]
+Encoded = tuple[list[bytes], shards.Vectors]
 
 
 @dataclass(frozen=True)
@@ -54,7 +59,7 @@ def extract(
     paths: list[Path],
     backbone: Backbone,
     preprocessing: Preprocessing | None = None,
-    batch: int = 64,
+    batch: int | None = None,
     threads: int | None = None,
     folder: Path | None = None,
     strict: bool = False,
@@ -65,7 +70,7 @@ def extract(
         paths: the picture files, in the order of the rows of the result.
         backbone: what computes the features.
         preprocessing: by default the backbone's own, without mirror images.
-        batch: pictures given to the backbone at once.
+        batch: pictures given to the backbone at once; 64 when left out, on a GPU as many as one pass takes.
         threads: how many decode pictures; as many as there are cores when left out.
         folder: where features are kept; by default `features` in the cache folder.
         strict: raise UserError for a file that is not a readable picture, rather than list it in `failed`.
@@ -73,6 +78,8 @@ def extract(
     preprocessing = preprocessing or backbone.cut or Preprocessing(backbone.size)
     if preprocessing.size != backbone.size:
         raise ValueError(f"pictures of size {preprocessing.size} for a backbone of size {backbone.size}")
+    on_gpu = backbone.device.type == "cuda"
+    batch = batch or (backbone.at_once if on_gpu else 64)
     return cached(
         paths,
         features_folder(backbone, preprocessing, folder),
@@ -83,6 +90,7 @@ def extract(
         max(1, batch // preprocessing.parts),
         threads,
         strict,
+        on_gpu,
     )
 
 
@@ -96,10 +104,12 @@ def cached(
     at_once: int = 64,
     threads: int | None = None,
     strict: bool = False,
+    on_gpu: bool = False,
 ) -> Features:
     """What `encode` makes of picture files, [paths, dim], kept in the folder `place` with the settings that tell it.
 
-    `decode` is called in processes of their own (see `decoding.workers`); `at_once` pictures are encoded together.
+    `decode` is called in processes of their own (see `decoding.workers`); `at_once` pictures are encoded together,
+    `on_gpu` several times in parallel.
     """
     vectors = room((len(paths), dim))
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool, cancelled_on_error(pool):
@@ -111,16 +121,52 @@ def cached(
             with writable(place, "features"):
                 write_json(place / "settings.json", settings)
                 remove_leftovers(place)
-        with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress, ShardWriter(place) as shard:
-            for keys, pixels in _batches(decoded(paths, todo, decode, failed, pool, limit=2 * at_once), at_once):
-                features = encode(pixels)
-                shard.add(keys, features)
+        with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress:
+            pictures = decoded(paths, todo, decode, failed, pool, limit=2 * at_once)
+            for keys, features in encoded(pictures, encode, at_once, place, on_gpu):
                 for key, feature in zip(keys, features, strict=True):
                     vectors[todo[key]] = feature
                 progress.advance(len(keys))
     if strict:
         refuse(paths, failed)
     return Features(vectors, sorted(failed.items()))
+
+
+def encoded(
+    pictures: Iterable[tuple[bytes, Pixels]],
+    encode: Callable[[list[Pixels]], shards.Vectors],
+    at_once: int,
+    place: Path,
+    on_gpu: bool = False,
+) -> Iterator[Encoded]:
+    """What `encode` makes of decoded pictures, batch by batch and in order; it is stored in the folder `place`.
+
+    A GPU has several batches at once, each in a thread and on a stream of its own: while one is computed, the next is
+    put together and copied there, and the last comes back.
+    """
+
+    def one(batch: Batch) -> Encoded:
+        return batch[0], encode(batch[1])
+
+    batches = _batches(pictures, at_once)
+    with ShardWriter(place, SHARD_ON_A_GPU if on_gpu else SHARD) as shard:
+        for keys, features in _in_lanes(one, batches) if on_gpu else map(one, batches):
+            shard.add(keys, features)
+            yield keys, features
+
+
+def _in_lanes(function: Callable[[Batch], Encoded], batches: Iterable[Batch]) -> Iterator[Encoded]:
+    import torch
+
+    torch.cuda.synchronize()  # what was begun on the usual stream, such as moving the network there, is done
+    device = torch.cuda.current_device()
+
+    def own_stream() -> None:
+        torch.cuda.set_device(device)
+        torch.cuda.set_stream(torch.cuda.Stream(device))
+
+    with ThreadPoolExecutor(LANES, initializer=own_stream) as pool, cancelled_on_error(pool):
+        yield from ahead(pool, function, batches, limit=LANES + 1)
 
 
 def _fill_from_cache(
@@ -146,15 +192,15 @@ def encode_pixels(backbone: Backbone, pixels: list[Pixels], preprocessing: Prepr
 class ShardWriter:
     """Collects features and writes them whenever there are enough, and what is left at the end or on an error."""
 
-    def __init__(self, place: Path) -> None:
-        self.place = place
+    def __init__(self, place: Path, size: int = SHARD) -> None:
+        self.place, self.size = place, size
         self.keys: list[bytes] = []
         self.parts: list[shards.Vectors] = []
 
     def add(self, keys: list[bytes], features: shards.Vectors) -> None:
         self.keys += keys
         self.parts.append(features)
-        if len(self.keys) >= SHARD:
+        if len(self.keys) >= self.size:
             self.write()
 
     def write(self) -> None:
@@ -170,7 +216,7 @@ class ShardWriter:
         self.write()
 
 
-def _batches(pictures: Iterable[tuple[bytes, Pixels]], size: int) -> Iterator[tuple[list[bytes], list[Pixels]]]:
+def _batches(pictures: Iterable[tuple[bytes, Pixels]], size: int) -> Iterator[Batch]:
     keys: list[bytes] = []
     pixels: list[Pixels] = []
     for key, picture in pictures:
