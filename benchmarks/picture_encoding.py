@@ -19,6 +19,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,8 @@ class Store:
                 file.write(part.data)
                 self.rows += len(part)
         self.seconds = time.perf_counter() - started
-        self.pixels = np.memmap(folder / "pictures.raw", dtype=np.uint8, mode="r", shape=(self.rows, SIDE, SIDE, 3))
+        mapped = np.memmap(folder / "pictures.raw", dtype=np.uint8, mode="r", shape=(self.rows, SIDE, SIDE, 3))
+        self.pixels = mapped.view(np.ndarray)  # whose rows are taken faster
 
     def __iter__(self) -> Iterator[tuple[bytes, Pixels]]:
         for row in range(self.count):
@@ -166,6 +168,9 @@ def measure(count: int, jpegs: int, folder: Path | None, device: torch.device, s
         result["network_alone_again"] = alone(backbone, store, size, seconds)
         result["ratio"] = 2 * result["decoded"] / (result["network_alone"] + result["network_alone_again"])
         if device.type == "cuda":
+            blind = replace(backbone, network=lambda x: x.new_ones(len(x), HEAD))
+            some = min(count, 50 * size)
+            result["decoded_without_network"] = path(blind, store, size, Path(place) / "blind", some)
             plain = lambda ready: ready.contiguous()  # noqa: E731
             result["network_alone_nchw"] = alone(backbone, store, size, 1.0, plain)
         if jpegs:

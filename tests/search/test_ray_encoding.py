@@ -6,6 +6,7 @@ One Ray for all tests: it takes seconds to start.
 import importlib.util
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -221,6 +222,24 @@ def test_shards_without_ray_and_captions_with_it_are_refused(tmp_path: Path) -> 
     assert_one_sentence(call("features", "shards/{0..3}.tar"), "add --ray local")
     said = call("index", "--captions", "x.txt", "--ray", "local", "--out", tmp_path / "index")
     assert_one_sentence(said, "--ray encodes pictures")
+
+
+@pytest.mark.parametrize("scheme", ["", "ray://"])
+def test_an_address_where_nobody_listens_is_one_sentence_at_once(
+    scheme: str, toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray itself would try for many minutes, so that it is not even asked."""
+    monkeypatch.setattr(clusters, "_started", None)
+    paint_many(tmp_path / "photos", 1)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))  # nobody listens
+        address = f"{scheme}127.0.0.1:{free.getsockname()[1]}"
+        said = call("index", tmp_path / "photos", "--model", "toy", "--out", tmp_path / "index", "--ray", address)
+        assert_one_sentence(said, f"--ray {address}: no Ray answers there")
+        monkeypatch.setitem(sys.modules, "ray", None)  # that of other tests
+        with pytest.raises(UserError, match="no Ray answers there"), joined(address):
+            pass
+    assert not (tmp_path / "index").exists()
 
 
 def test_a_decoder_looks_at_known_pictures_and_prepares_the_others(tmp_path: Path) -> None:

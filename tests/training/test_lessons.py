@@ -92,6 +92,20 @@ def test_what_is_needed_soon_is_asked_for_together(tmp_path: Path) -> None:
     assert len(set(teacher.asked)) == len(teacher.asked)
 
 
+def test_on_a_gpu_few_lengths_differ_and_none_is_beyond_the_longest_sentence(tmp_path: Path) -> None:
+    pairs = stored(tmp_path).split("train")
+    tokens = Ragged.cut(words_of(pairs), pairs.new, pairs.languages, None)
+    samplers = {
+        device: LessonSampler(LessonData.of(pairs, tokens, Teacher(), torch.device(device)), 4, 0, pool=4)
+        for device in ("cpu", "meta")  # which stands for a GPU: what is asked for is where it computes
+    }
+    longest = {device: [sampler.batch(step).longest for step in range(20)] for device, sampler in samplers.items()}
+    most = int(np.diff(tokens.ends).max())
+    assert most % 8 and most in longest["cpu"] and len(set(longest["cpu"])) > 2
+    assert set(longest["meta"]) == {16, most}
+    assert all(on_gpu == min(-(-exact // 8) * 8, most) for exact, on_gpu in zip(*longest.values(), strict=True))
+
+
 def words_of(pairs: SentencePairs) -> Tokeniser:
     return WordTokeniser.build(pairs.new, pairs.languages, TextSettings(minimum_count=1))
 

@@ -3,6 +3,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import warnings
 from pathlib import Path
 
@@ -214,6 +215,7 @@ def test_a_cache_that_cannot_be_written_is_the_user_s_to_mend(paths: list[Path],
 
 CHILD = """
 import sys
+import threading
 import warnings
 from pathlib import Path
 sys.path.insert(0, {tests!r})
@@ -253,3 +255,33 @@ def test_two_processes_fill_one_cache(tmp_path: Path) -> None:
     assert network.seen == 0
     np.testing.assert_allclose(found.vectors, one_by_one(paths), atol=1e-5)
     assert not list((tmp_path / "cache").rglob("*.part"))
+
+
+def test_a_gpu_has_several_batches_at_once_and_gives_them_back_in_order(
+    paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a GPU, but for the streams: batches go through threads, and later ones are ready first."""
+    calls = []
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: calls.append("synchronize"))
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
+    monkeypatch.setattr(torch.cuda, "Stream", lambda device: "own")
+    monkeypatch.setattr(torch.cuda, "set_stream", calls.append)
+    together, most = threading.Semaphore(0), threading.Event()
+    inside: list[int] = []
+
+    def encode(pixels: list[np.ndarray]) -> np.ndarray:
+        inside.append(len(pixels))
+        if len(inside) == 1:
+            together.acquire(timeout=30)  # the first waits until others have come in behind it
+            most.set()
+        else:
+            together.release()
+        return cache.encode_pixels(tiny()[0], pixels, CUT)
+
+    pictures = [(bytes([number]) * 32, CUT.pixels(path.read_bytes())) for number, path in enumerate(paths)]
+    found = list(cache.encoded(pictures, encode, 3, tmp_path / "kept", on_gpu=True))
+    assert most.is_set() and calls.count("own") >= 2 and "synchronize" in calls
+    assert [key[0] for keys, _ in found for key in keys] == list(range(len(paths)))
+    np.testing.assert_allclose(np.concatenate([features for _, features in found]), one_by_one(paths), rtol=1e-6)
+    assert sum(len(keys) for keys, _ in shards.read_all(tmp_path / "kept", 6)) == len(paths)

@@ -6,7 +6,9 @@ Ray that is started here asks for a secret that is drawn anew each time, and has
 """
 
 import os
+import re
 import secrets
+import socket
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,6 +25,7 @@ LOCAL = "local"
 PORTION = 32  # pictures that are decoded, sent and encoded together
 TRIES = 3  # more of a portion whose worker was lost
 DECODE_SHARE = 0.2  # decoders for each core, where there is no GPU: what decoding takes of the work
+PATIENCE = 5.0  # seconds until the machine at an address must have answered
 STORE = 2**30  # bytes that a Ray of this machine may keep pictures in
 
 
@@ -47,6 +50,18 @@ class Job:
     known: Keys
 
 
+def check_address(address: str) -> None:
+    """An error where nobody listens at an address: Ray itself would go on trying for many minutes."""
+    found = re.fullmatch(r"(?:ray://)?\[?([^/\[\]]+)\]?:(\d{1,5})", address)
+    if found is None:  # "local", "auto", or what Ray says a word about at once
+        return
+    try:
+        socket.create_connection((found[1], int(found[2])), PATIENCE).close()
+    except (OSError, OverflowError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise UserError(f"--ray {address}: no Ray answers there ({why})") from None
+
+
 @contextmanager
 def joined(address: str, cores: int | None = None, store: int = STORE) -> Iterator["Cluster"]:
     """The cluster at an address, or one of this machine for "local", which ends with the block; but where this program
@@ -59,6 +74,7 @@ def joined(address: str, cores: int | None = None, store: int = STORE) -> Iterat
     if there is not None and there.is_initialized():
         yield Cluster(there)
         return
+    check_address(address)
     with _environment(settings):
         ray = _started(address, cores if own else None, store if own else None)
         try:

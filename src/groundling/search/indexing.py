@@ -41,6 +41,8 @@ def index_pictures(
         ray: pictures are encoded by the workers of the Ray at this address, or of one of this machine for "local".
         options: prompt, store, kind, update, device, recall and queries, as `IndexRequest` has them.
     """
+    if ray is not None:
+        _check_ray(ray)
     request = IndexRequest(out, model, text_model, **options)
     old = request.old
     if old is not None and old.kind == "pictures" and old.root is not None:
@@ -96,6 +98,7 @@ def index_source(
     from groundling.distributed.cluster import joined
     from groundling.search.ray_indexing import Pictures, encode
 
+    _check_ray(ray)
     request = IndexRequest(out, model, text_model, **options)
     if request.old is not None and request.old.root is not None:
         raise UserError(f"{out}: is the index of a folder, not of {source}; choose another --out")
@@ -103,6 +106,13 @@ def index_source(
     with request.building("pictures") as (build, finish), joined(ray) as cluster:
         encode(cluster, build, pictures)
         return finish(None)
+
+
+def _check_ray(address: str) -> None:
+    """Before a model is loaded and a folder begun."""
+    from groundling.distributed.cluster import check_address
+
+    check_address(address)
 
 
 def _encode_files(build: Build, root: Path, paths: Sequence[str]) -> None:
