@@ -54,7 +54,7 @@ def measure(data: Path, folder: Path) -> list[dict[str, Any]]:
             how = ["--method", method, *(["--centre"] if centred else []), "--device", "cpu", "--json"]
             found = json.loads(command("align", english, other, "--dictionary", dictionary, *how))
             numbers = {
-                f"{score} P@{place}": found["precision"][key][place]
+                f"{score} P@{place}": 100 * found["precision"][key][place]
                 for score, key in SCORES.items()
                 for place in PLACES
             }
