@@ -211,7 +211,7 @@ def page(result: dict[str, Any], command: str) -> str:
             "",
             f"`{about['name']}` (system {about['system']}, corpus {about['corpus']}, {about['steps']:,} steps) was",
             f"right on {about['accuracy'].get('en', 0):.1f} % of its test statements, where their words alone tell "
-            f"{about['words_alone'].get('en', 0):.1f} %. Asked about the same English captions:",
+            f"{about['words_alone'].get('en', 0):.1f} %. EvaluationRequest about the same English captions:",
             "",
             *table({"comparison": rows["en"], "judge": row}, list(row)),
         ]

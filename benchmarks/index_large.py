@@ -30,10 +30,10 @@ from groundling.model import Vectors
 from groundling.search import Index, disk_build
 from groundling.search import store as stores
 from groundling.search.build import write_index
-from groundling.search.choice import Choice
 from groundling.search.entries import SCHEMA, Entries, Rows
 from groundling.search.manifest import ModelFacts, StoreFacts
 from groundling.search.recall import Aim
+from groundling.search.search_filter import SearchFilter
 from peak_memory import PeakMemory
 
 NEAREST, QUERIES, AT_ONCE, FOLDERS = 10, 500, 2**16, 50
@@ -206,7 +206,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     result["block_computing_seconds"] = {"ours": block, "bare": seconds}
     result["bare_memory_gb"] = peak.since_last()
 
-    def ours(query: Vectors, choice: Choice | None = None) -> list[int]:
+    def ours(query: Vectors, choice: SearchFilter | None = None) -> list[int]:
         return [int(Path(one.path).stem) for one in index.nearest(query, NEAREST, choice)[0]]
 
     def theirs(query: Vectors) -> list[int]:
@@ -215,7 +215,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     result["queries"], rows = ask({"ours": ours, "bare": theirs}, queries)
     truth = exact(vectors, queries)
     result["recall_at_10"] = {name: recall(found, truth) for name, found in rows.items()}
-    result["queries_in_a_folder"], _ = ask({"ours": lambda query: ours(query, Choice("7"))}, queries[:100])
+    result["queries_in_a_folder"], _ = ask({"ours": lambda query: ours(query, SearchFilter("7"))}, queries[:100])
     return result
 
 

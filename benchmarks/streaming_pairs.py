@@ -20,10 +20,10 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from groundling.batches.lessons import LessonData, LessonSampler
+from groundling.batches.distillation import DistillationData, DistillationSampler
 from groundling.batches.ragged import Ragged
 from groundling.corpus.pairs import PairStore
-from groundling.corpus.pairs.kept_vectors import KeptVectors
+from groundling.corpus.pairs.cached_vectors import CachedVectors
 from groundling.corpus.pairs.row import Wanted
 from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.settings import TextSettings
@@ -64,8 +64,10 @@ def measure(pairs: int, folder: Path) -> dict[str, float]:
     tokens = Ragged.cut(tokeniser, train.new, train.languages, train.folder)
     found |= {"cut_s": time.perf_counter() - started, "cut_gb": peak.so_far(), "left": len(train)}
     started = time.perf_counter()
-    data = LessonData.of(train, tokens, KeptVectors(train, cheap_teacher, folder / "vectors"), torch.device("cpu"))
-    sampler = LessonSampler(data, 128, 0)
+    data = DistillationData.of(
+        train, tokens, CachedVectors(train, cheap_teacher, folder / "vectors"), torch.device("cpu")
+    )
+    sampler = DistillationSampler(data, 128, 0)
     for step in range(200):
         data.bring(sampler.batch(step), sampler.soon)
     return found | {"drawn_s": time.perf_counter() - started, "most_gb": peak.so_far()}

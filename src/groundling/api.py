@@ -18,7 +18,7 @@ from groundling import progress, systems
 from groundling.corpus import Corpus, save
 from groundling.devices import pick_device
 from groundling.errors import UserError
-from groundling.evaluation.asked import Asked
+from groundling.evaluation.request import EvaluationRequest
 from groundling.evaluation.results import Result
 from groundling.evaluation.saved import evaluate_model
 from groundling.files import write_text
@@ -150,8 +150,8 @@ def evaluate(
     loaded = model if isinstance(model, Model) else Model.load(model, device, text_model, prompt)
     where, folder = (None if one is None else Path(one) for one in (data, out))
     named = None if corpus is None else os.fspath(corpus)
-    asked = Asked(named, split, languages=None if languages is None else tuple(languages))
-    evaluation = evaluate_model(loaded, asked, where, folder)
+    request = EvaluationRequest(named, split, languages=None if languages is None else tuple(languages))
+    evaluation = evaluate_model(loaded, request, where, folder)
     if evaluation.saved:
         write_report(evaluation)
     return evaluation.result

@@ -10,7 +10,7 @@ from commands import assert_one_sentence, call
 
 from groundling.plan import Work, measured, plan
 from groundling.plan.estimate import EXACT_UP_TO, advice, decode_seconds
-from groundling.plan.table import hours, parts_table, size
+from groundling.plan.plan_table import hours, parts_table, size
 
 ROOT = Path(__file__).parents[2]
 WORK = Work(pictures=3_600_000, captions=18_432_000, cores=10)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from groundling.encoders.tokenisers import use, use_kept
+from groundling.encoders.tokenisers import use, use_cache
 
 TEXTS = [f"dog number {number}" for number in range(6)]
 
@@ -38,7 +38,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def another_process() -> None:
-    use_kept.kept_rows.cache_clear()
+    use_cache.cached_rows.cache_clear()
 
 
 def test_each_text_is_computed_once(encoder: Counting, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from small_tables import BASE, make_table, run_table
 
 from groundling import api
 from groundling.errors import UserError
-from groundling.evaluation.asked import Asked
+from groundling.evaluation.request import EvaluationRequest
 from groundling.evaluation.saved import evaluate_model
 from groundling.experiments.results import summarise
 from groundling.experiments.table_entries import table_entries
@@ -48,7 +48,9 @@ def test_it_is_evaluated_once_whatever_the_seeds(ground: Path, trained: list[Pat
     first, asked = table_entries(table)  # one entry for both seeds
     results = run_table(table, ground / "out")
     assert trained == []
-    by_hand = evaluate_model(load(str(ground / "clip")), Asked(str(ground / "shapes")), out=ground / "by hand").result
+    by_hand = evaluate_model(
+        load(str(ground / "clip")), EvaluationRequest(str(ground / "shapes")), out=ground / "by hand"
+    ).result
     row, translated = summarise(table, results).rows
     for code in ("de", "en"):
         assert row.columns[code].mean == by_hand.value(code, "mR")

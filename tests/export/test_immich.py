@@ -21,7 +21,7 @@ from groundling.cli import main
 from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.errors import UserError
 from groundling.export import samples
-from groundling.export.doors import leave
+from groundling.export.targets import export_model
 from groundling.model import Model, load
 from groundling.settings import TextSettings
 
@@ -76,7 +76,7 @@ def vectors(service: Service, texts: list[str], files: list[bytes]) -> tuple[Any
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
 def test_a_pretrained_pair_has_its_own_vectors_there(kind: str, tmp_path: Path) -> None:
     folder = save_pair(kind, tmp_path / "pair")
-    left = leave(str(folder), immich=tmp_path / "immich")
+    left = export_model(str(folder), immich=tmp_path / "immich")
     model, service = load(str(folder), device="cpu"), Service(tmp_path / "immich")
     files = samples.files()
     texts, seen = vectors(service, PIECES, files)
@@ -111,10 +111,10 @@ def test_a_run_that_reads_words_has_its_own_vectors_there(
 def test_what_tokenizer_json_cannot_say_is_refused_in_a_sentence(tmp_path: Path) -> None:
     run = run_that_sees(tmp_path / "bag", KINDS["bag"])
     with pytest.raises(UserError, match=r"kind ngrams reads captions in a way that no tokenizer\.json can say"):
-        leave(str(run.folder), immich=tmp_path / "immich")
+        export_model(str(run.folder), immich=tmp_path / "immich")
     run = run_that_sees(tmp_path / "crops", {"name": "vse", **WORDS}, crops=10)
     with pytest.raises(UserError, match="looks at several parts of a picture"):
-        leave(str(run.folder), immich=tmp_path / "immich")
+        export_model(str(run.folder), immich=tmp_path / "immich")
     assert not (tmp_path / "immich").exists()
 
 

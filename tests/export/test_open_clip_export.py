@@ -10,7 +10,7 @@ from test_immich import Service
 from groundling.encoders.tokenisers import PieceTokeniser
 from groundling.errors import UserError
 from groundling.export import OnnxModel, samples
-from groundling.export.doors import leave
+from groundling.export.targets import export_model
 from groundling.model import load
 from groundling.text.cleaning import CLEANINGS, cleaned
 from open_clip_folders import of_openai, of_siglip, save_open_clip, write_config
@@ -31,7 +31,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def test_every_door_has_the_vectors_of_the_pair(pair: Path, tmp_path: Path) -> None:
     model: Any = load(str(pair), device="cpu")
-    left = leave(str(pair), onnx=tmp_path / "onnx", immich=tmp_path / "immich")
+    left = export_model(str(pair), onnx=tmp_path / "onnx", immich=tmp_path / "immich")
     exported, service, files = OnnxModel.load(tmp_path / "onnx"), Service(tmp_path / "immich"), samples.files()
     theirs, seen = model.encode_text(WRITTEN), model.encode_pictures(files)
     assert np.abs(theirs - theirs[0]).max() > 1e-2  # or equality would mean nothing
@@ -46,7 +46,7 @@ def test_every_door_has_the_vectors_of_the_pair(pair: Path, tmp_path: Path) -> N
 
 def test_sentence_transformers_has_it_in_a_module_of_ours(pair: Path, tmp_path: Path) -> None:
     library = pytest.importorskip("sentence_transformers")
-    leave(str(pair), sentence_transformers=tmp_path / "st")
+    export_model(str(pair), sentence_transformers=tmp_path / "st")
     loaded = library.SentenceTransformer(str(tmp_path / "st"), device="cpu", trust_remote_code=True)
     texts = [text for text in WRITTEN if text]
     assert np.abs(loaded.encode(texts) - load(str(pair), device="cpu").encode_text(texts)).max() < 1e-5
@@ -70,7 +70,7 @@ def test_pictures_that_are_cut_otherwise_are_refused(tmp_path: Path) -> None:
 
     folder = save_open_clip(tmp_path / "pair", make)
     with pytest.raises(UserError, match="cuts pictures in a way of its own"):
-        leave(str(folder), onnx=tmp_path / "onnx")
+        export_model(str(folder), onnx=tmp_path / "onnx")
     assert not (tmp_path / "onnx").exists()
 
 
@@ -81,4 +81,4 @@ def test_a_tokeniser_that_masks_parts_of_texts_is_refused(tmp_path: Path) -> Non
 
     folder = save_open_clip(tmp_path / "pair", make)
     with pytest.raises(UserError, match="what reads text here is code, not data"):
-        leave(str(folder), onnx=tmp_path / "onnx")
+        export_model(str(folder), onnx=tmp_path / "onnx")

@@ -16,7 +16,7 @@ from groundling.corpus import Corpus, save
 from groundling.errors import UserError
 from groundling.export import OnnxModel, samples
 from groundling.export import precision as precision_of_weights
-from groundling.export.doors import leave
+from groundling.export.targets import export_model
 from groundling.model import Model
 from pretrained_folders import save_pair
 from tiny_networks import save_bert
@@ -86,7 +86,7 @@ def run_of(ground: Path, kind: str) -> Path:
 @pytest.mark.parametrize("kind", [*TEACHING, *TUNING])
 def test_onnxruntime_alone_has_the_vectors_of_the_run(kind: str, ground: Path, tmp_path: Path) -> None:
     run = run_of(ground, kind)
-    manifest = leave(str(run), onnx=tmp_path / "onnx").manifest
+    manifest = export_model(str(run), onnx=tmp_path / "onnx").manifest
     model, exported = Model.load(run, "cpu"), OnnxModel.load(tmp_path / "onnx")
     files = samples.files()
     for code in ("en", "de"):
@@ -115,7 +115,7 @@ def test_fewer_bits_keep_so_much_recall(
     monkeypatch.setattr(precision_of_weights, "SMALL", 16)  # of so small a model all else would stay as it is
     run = shutil.copytree(run_of(ground, "linear"), tmp_path / "run")
     mean = groundling.evaluate(run, device="cpu").value("en", "mR")
-    manifest = leave(str(run), onnx=tmp_path / "onnx", precision=precision).manifest
+    manifest = export_model(str(run), onnx=tmp_path / "onnx", precision=precision).manifest
     assert manifest is not None and manifest.recall is not None
     assert manifest.recall.pytorch == pytest.approx(mean, abs=0.01)
     assert 1e-6 < manifest.agreement.text < {"half": 1e-2, "int8": 1e-1}[precision]
@@ -127,7 +127,7 @@ def test_fewer_bits_keep_so_much_recall(
 @pytest.mark.parametrize("kind", ["lora of its own", "full"])
 def test_immich_reads_a_run_with_one_reader(kind: str, ground: Path, tmp_path: Path) -> None:
     run = run_of(ground, kind)
-    leave(str(run), immich=tmp_path / "immich")
+    export_model(str(run), immich=tmp_path / "immich")
     model, service, files = Model.load(run, "cpu"), Service(tmp_path / "immich"), samples.files()
     texts = np.stack([service.text(text) for text in ASKED])[:, : model.dimensions]
     assert np.abs(texts - model.encode_text(ASKED, "en")).max() < 1e-5
@@ -137,7 +137,7 @@ def test_immich_reads_a_run_with_one_reader(kind: str, ground: Path, tmp_path: P
 
 def test_immich_cannot_know_which_of_two_readers_to_ask(ground: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="has another reader for languages that it was taught later"):
-        leave(str(run_of(ground, "ours")), immich=tmp_path / "immich")
+        export_model(str(run_of(ground, "ours")), immich=tmp_path / "immich")
     assert not (tmp_path / "immich").exists()
 
 
@@ -145,7 +145,7 @@ def test_immich_cannot_know_which_of_two_readers_to_ask(ground: Path, tmp_path: 
 def test_sentence_transformers_loads_it_with_text_and_pictures(kind: str, ground: Path, tmp_path: Path) -> None:
     library = pytest.importorskip("sentence_transformers")
     run = run_of(ground, kind)
-    leave(str(run), sentence_transformers=tmp_path / "st")
+    export_model(str(run), sentence_transformers=tmp_path / "st")
     loaded = library.SentenceTransformer(str(tmp_path / "st"), device="cpu", trust_remote_code=True)
     model = Model.load(run, "cpu")
     texts = ["dog cat", "hund katze", "house boat"]

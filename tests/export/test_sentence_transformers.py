@@ -16,7 +16,7 @@ import pretrained_folders
 from conftest import make_recipe, make_world
 from groundling.errors import UserError
 from groundling.export import OnnxModel
-from groundling.export.doors import leave
+from groundling.export.targets import export_model
 from groundling.model import Model, load
 from pretrained_folders import save_m_clip
 from tiny_networks import save_bert
@@ -39,7 +39,7 @@ def test_an_encoder_of_transformers_needs_nothing_of_ours(pooling: str, tmp_path
     recipe = make_recipe(text={"maximum_length": 20})
     model = make_model({"name": "vse", "dimensions": 16, "text": text}, make_world().corpus, recipe)
     run = save(model, tmp_path / "run", ["de", "en"])
-    left = leave(str(run.folder), sentence_transformers=tmp_path / "st")
+    left = export_model(str(run.folder), sentence_transformers=tmp_path / "st")
     loaded = library.SentenceTransformer(str(tmp_path / "st"), device="cpu")
     assert all(type(module).__module__.startswith("sentence_transformers.") for module in loaded)
     assert np.abs(loaded.encode(ASKED) - Model.load(run.folder, "cpu").encode_text(ASKED, "en")).max() < 1e-5
@@ -51,7 +51,7 @@ def test_an_encoder_of_transformers_needs_nothing_of_ours(pooling: str, tmp_path
 
 def test_our_own_encoders_come_in_a_module_of_ours_with_pictures(tmp_path: Path, photos: Path) -> None:
     run = run_that_sees(tmp_path / "run", KINDS["bag"])
-    leave(str(run.folder), sentence_transformers=tmp_path / "st")
+    export_model(str(run.folder), sentence_transformers=tmp_path / "st")
     with pytest.raises(ValueError, match="trust_remote_code"):
         library.SentenceTransformer(str(tmp_path / "st"), device="cpu")
     loaded = library.SentenceTransformer(str(tmp_path / "st"), device="cpu", trust_remote_code=True)
@@ -71,7 +71,7 @@ def test_our_own_encoders_come_in_a_module_of_ours_with_pictures(tmp_path: Path,
 @pytest.mark.parametrize("kind", ["CLIP", "Siglip"])
 def test_a_pretrained_pair_goes_with_both_sides(kind: str, tmp_path: Path, photos: Path) -> None:
     folder = save_pair(kind, tmp_path / "pair")
-    leave(str(folder), sentence_transformers=tmp_path / "st")
+    export_model(str(folder), sentence_transformers=tmp_path / "st")
     loaded = library.SentenceTransformer(str(tmp_path / "st"), device="cpu")
     model = load(str(folder), device="cpu")
     assert np.abs(loaded.encode(PIECES) - model.encode_text(PIECES)).max() < 1e-5
@@ -85,23 +85,23 @@ def test_a_text_encoder_of_the_library_goes_as_it_is(tmp_path: Path) -> None:
     words = ["dog", "hund", "house", "boat"]
     pair = pretrained_folders.save_pair(tmp_path / "pair", "CLIP", words)
     text = pretrained_folders.save_sentence_encoder(tmp_path / "text", words)
-    leave(str(pair), sentence_transformers=tmp_path / "st", text_model=str(text))
+    export_model(str(pair), sentence_transformers=tmp_path / "st", text_model=str(text))
     loaded = library.SentenceTransformer(str(tmp_path / "st"), device="cpu")
     assert np.abs(loaded.encode(PIECES) - load(str(pair), str(text), "cpu").encode_text(PIECES)).max() < 1e-5
     modules = json.loads((text / "modules.json").read_text())
     (text / "modules.json").write_text(json.dumps([{**module, "name": None} for module in modules[::-1]]))
     with pytest.raises(UserError, match='begins with "Dense"'):
-        leave(str(pair), sentence_transformers=tmp_path / "again", text_model=str(text))
+        export_model(str(pair), sentence_transformers=tmp_path / "again", text_model=str(text))
     (text / "modules.json").write_text(json.dumps([{k: v for k, v in one.items() if k != "name"} for one in modules]))
     with pytest.raises(UserError, match=r"text: sentence-transformers cannot open it \('name'\)"):
-        leave(str(pair), sentence_transformers=tmp_path / "again", text_model=str(text))
+        export_model(str(pair), sentence_transformers=tmp_path / "again", text_model=str(text))
     assert not (tmp_path / "again").exists()
 
 
 def test_the_text_encoder_of_m_clip_needs_nothing_of_ours(tmp_path: Path) -> None:
     words = ["dog", "hund", "house", "boat"]
     pair, text = pretrained_folders.save_pair(tmp_path / "pair", "CLIP", words), save_m_clip(tmp_path / "text", words)
-    leave(str(pair), tmp_path / "onnx", tmp_path / "st", text_model=str(text))
+    export_model(str(pair), tmp_path / "onnx", tmp_path / "st", text_model=str(text))
     loaded = library.SentenceTransformer(str(tmp_path / "st"), device="cpu")
     assert all(type(module).__module__.startswith("sentence_transformers.") for module in loaded)
     theirs = load(str(pair), str(text), "cpu").encode_text(PIECES)
@@ -115,4 +115,4 @@ def test_what_is_there_is_never_written_over(tmp_path: Path) -> None:
     (tmp_path / "st").mkdir()
     (tmp_path / "st" / "mine.txt").write_text("mine")
     with pytest.raises(UserError, match="is there already"):
-        leave(str(run.folder), sentence_transformers=tmp_path / "st")
+        export_model(str(run.folder), sentence_transformers=tmp_path / "st")

@@ -17,10 +17,10 @@ from groundling.corpus import Corpus, storage
 from groundling.corpus.info import CorpusInfo
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.asked import Asked
 from groundling.evaluation.examples import examples
 from groundling.evaluation.ranks import Ranks
 from groundling.evaluation.recalls import recalls
+from groundling.evaluation.request import EvaluationRequest
 from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
 from groundling.evaluation.saved import Evaluation
 from groundling.evaluation.saved import evaluate_run as evaluate
@@ -183,7 +183,7 @@ def run(saved: Run, tmp_path: Path) -> Run:
 def evaluate_run(folder: Path, **options: Any) -> tuple[dict[str, Any], Path | None]:
     """As the command does: the numbers, and the page where one is written."""
     dataset = options.pop("dataset", None)
-    evaluation: Evaluation = evaluate(folder, Asked(**options), device="cpu", dataset=dataset)
+    evaluation: Evaluation = evaluate(folder, EvaluationRequest(**options), device="cpu", dataset=dataset)
     return evaluation.result.to_json(), write_report(evaluation) if evaluation.saved else None
 
 

@@ -14,10 +14,10 @@ from made_index import brute_force, random_vectors, rows_of, saved
 import groundling
 from groundling.errors import UserError
 from groundling.search import Index, disk_build, disk_store, index_pictures
-from groundling.search.choice import Choice
 from groundling.search.disk_store import DiskStore
 from groundling.search.entries import Entries, Entry
 from groundling.search.recall import Aim
+from groundling.search.search_filter import SearchFilter
 from power_cut import kill_9
 
 faiss = pytest.importorskip("faiss")
@@ -98,7 +98,7 @@ def test_a_folder_and_a_time_are_searched_as_in_the_other_stores(
 ) -> None:
     monkeypatch.setattr(disk_store, "FEW", few)  # through the lists, or one by one
     index = saved(tmp_path, vectors, "auto", "faiss-disk", Aim(0.99))
-    choice = Choice.of("b", "2012", "2014-06")
+    choice = SearchFilter.of("b", "2012", "2014-06")
     assert choice is not None
     allowed = [row for row in range(3300) if row % 3 == 1 and 2012 <= 2010 + row % 10 <= 2014]
     queries = random_vectors(30, 16, seed=1)
@@ -109,7 +109,7 @@ def test_a_folder_and_a_time_are_searched_as_in_the_other_stores(
     assert np.mean(shares) > (0.9 if few == 0 else 0.999)
     assert len(index.nearest(queries[:1], 3300, choice)[0]) == len(allowed)
     assert len(index.nearest(queries[:1], 3300)[0]) == 3300  # who wants all gets all
-    assert index.nearest(queries[:1], 5, Choice("nowhere")) == [[]]
+    assert index.nearest(queries[:1], 5, SearchFilter("nowhere")) == [[]]
 
 
 def test_an_index_on_disk_is_built_updated_moved_and_read_only(small: None, toy: Toy, tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from colours import Toy, paint_many
 from groundling.checksums import sha256
 from groundling.errors import UserError
 from groundling.search import index_pictures
-from groundling.search.choice import Choice
 from groundling.search.faiss_store import FaissStore
 from groundling.search.flat_store import FlatStore, best
 from groundling.search.index import Index
+from groundling.search.search_filter import SearchFilter
 
 faiss = pytest.importorskip("faiss")
 toy = colours.toy
@@ -32,7 +32,7 @@ def test_it_finds_what_faiss_finds_at_once_and_from_then_on(toy: Toy, tmp_path: 
         np.testing.assert_allclose(scores, wanted[0], atol=1e-6)
         np.testing.assert_array_equal(rows, wanted[1])
     np.testing.assert_array_equal(opened.store.vectors(np.array([5, 1])), theirs.reconstruct_batch(np.array([5, 1])))
-    nothing = opened.store.search(queries, 3, Choice.of("no/such/folder", None, None), False)
+    nothing = opened.store.search(queries, 3, SearchFilter.of("no/such/folder", None, None), False)
     assert (nothing[1] == -1).all()
     many = opened.store.for_many()  # what a server has of it
     assert isinstance(many, FaissStore) and many.for_many() is many

@@ -16,11 +16,11 @@ from groundling.errors import UserError
 from groundling.files import with_checksum
 from groundling.search import Index, index_pictures
 from groundling.search import store as stores
-from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Entry
 from groundling.search.faiss_store import make
 from groundling.search.milvus_store import expression
 from groundling.search.recall import Aim
+from groundling.search.search_filter import SearchFilter
 
 faiss = pytest.importorskip("faiss")
 
@@ -34,7 +34,7 @@ def test_exact_answers_are_those_of_brute_force_with_and_without_a_choice(tmp_pa
     for query, found in zip(queries, index.nearest(queries, 10, exact=True), strict=True):
         assert rows_of(found) == brute_force(vectors, query, list(range(700)), 10)
         assert found[0].score == pytest.approx(float(vectors[rows_of(found)[0]] @ query), abs=1e-5)
-    choice = Choice.of("b", "2012", "2014-06")
+    choice = SearchFilter.of("b", "2012", "2014-06")
     assert choice is not None
     allowed = [row for row in range(700) if row % 3 == 1 and 2012 <= 2010 + row % 10 <= 2014]
     for query, found in zip(queries, index.nearest(queries, 10, choice), strict=True):
@@ -115,7 +115,7 @@ def test_a_table_of_millions_is_mapped_and_reads_the_same(tmp_path: Path, monkey
     assert mapped.value("name", 23) == "b/ä23.png"
     assert mapped.row_named("ä7.png") == 7
     assert mapped.row_named("a/ä24.png") == 24
-    choice = Choice("a", "2004", "2020")
+    choice = SearchFilter("a", "2004", "2020")
     assert np.flatnonzero(mapped.mask(choice)).tolist() == list(range(4, 21, 2))
     np.testing.assert_array_equal(mapped.ids, entries.ids)
     (tmp_path / "entries.arrow").write_bytes((tmp_path / "entries.arrow").read_bytes()[:200])
@@ -129,7 +129,7 @@ FOLDERS = ["a", "a/b", "ab", 'q"uote\\', "a0", "ä", "a%", "a_"]
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_folder_is_itself_and_what_is_below_it(folder: str) -> None:
     entries = Entries.of([Entry(f"{name}/x.png", "0") for name in FOLDERS])
-    kept = [name for name, mask in zip(FOLDERS, entries.mask(Choice(folder)).tolist(), strict=True) if mask]
+    kept = [name for name, mask in zip(FOLDERS, entries.mask(SearchFilter(folder)).tolist(), strict=True) if mask]
     assert kept == [name for name in FOLDERS if name == folder or name.startswith(folder + "/")]
 
 
@@ -139,15 +139,15 @@ def test_dates_are_compared_as_dates(day: object, first: object, last: object, l
     entries = Entries.of([Entry("x.png", "0", taken=f"{day}T12:34:56")])
     since, until = str(first)[:length], str(last)[:length]
     inside = since <= str(day)[:length] <= until
-    assert entries.mask(Choice("", since, until)).tolist() == [inside]
+    assert entries.mask(SearchFilter("", since, until)).tolist() == [inside]
 
 
 def test_a_choice_that_is_none_and_dates_that_are_none() -> None:
-    assert Choice.of() is Choice.of("", "", "") is Choice.of(".") is Choice.of("/") is None
-    assert Choice.of("./a/b/") == Choice("a/b")
+    assert SearchFilter.of() is SearchFilter.of("", "", "") is SearchFilter.of(".") is SearchFilter.of("/") is None
+    assert SearchFilter.of("./a/b/") == SearchFilter("a/b")
     for date in ("19", "2019-7", "yesterday", "2019-07-31T10", "2019/07"):
         with pytest.raises(UserError, match="is not a year, month or day"):
-            Choice.of(since=date)
+            SearchFilter.of(since=date)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -166,9 +166,9 @@ def test_milvus_answers_like_faiss(toy: Toy, tmp_path: Path) -> None:
         ours, theirs = Index.open(tmp_path / "faiss"), Index.open(tmp_path / "milvus")
         choices = [
             None,
-            *(Choice(folder) for folder in FOLDERS[:6]),
-            Choice("", "2009", "2012-03"),
-            Choice("a", "2000"),
+            *(SearchFilter(folder) for folder in FOLDERS[:6]),
+            SearchFilter("", "2009", "2012-03"),
+            SearchFilter("a", "2000"),
         ]
         queries = np.stack([ours.encode(word) for word in ("red", "green", "blue red")])
         for choice in choices:
@@ -203,15 +203,15 @@ def test_milvus_answers_like_faiss(toy: Toy, tmp_path: Path) -> None:
 
 
 def test_words_for_milvus_and_what_it_cannot_do(tmp_path: Path) -> None:
-    assert expression(Choice('a"\\', "2019", "2020-01")) == (
+    assert expression(SearchFilter('a"\\', "2019", "2020-01")) == (
         'part == "a\\"\\\\" and '
         'name >= "a\\"\\\\/" and name < "a\\"\\\\0" and taken >= "2019" and taken < "2020-01~" and taken > ""'
     )
-    assert expression(Choice("a/b"), layout=1) == 'name >= "a/b/" and name < "a/b0"'
-    assert expression(Choice("a/b")) == 'part == "a" and name >= "a/b/" and name < "a/b0"'
-    assert expression(Choice(language="de")) == 'part == "de"'
+    assert expression(SearchFilter("a/b"), layout=1) == 'name >= "a/b/" and name < "a/b0"'
+    assert expression(SearchFilter("a/b")) == 'part == "a" and name >= "a/b/" and name < "a/b0"'
+    assert expression(SearchFilter(language="de")) == 'part == "de"'
     with pytest.raises(UserError, match="without the languages of captions"):
-        expression(Choice(language="de"), layout=1)
+        expression(SearchFilter(language="de"), layout=1)
     for store, words in {
         "milvus:http://me:secret@host:1": "write no password",
         "milvus:somewhere": 'a local file ends in ".db"',

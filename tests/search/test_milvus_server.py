@@ -11,10 +11,10 @@ from milvus_server import milvus_server
 
 from groundling.errors import UserError
 from groundling.search import Index, index_captions, index_pictures, milvus_store
-from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Entry
 from groundling.search.manifest import StoreFacts
 from groundling.search.recall import Aim
+from groundling.search.search_filter import SearchFilter
 from groundling.search.store import Unavailable
 
 pytest.importorskip("faiss")
@@ -62,7 +62,7 @@ def test_a_server_keeps_to_its_settings_and_chooses_in_the_store(
         assert [field["name"] for field in about["fields"] if field.get("is_partition_key")] == ["part"]
         ours = Index.open(tmp_path / "faiss")
         sent.clear()
-        for choice in (None, Choice("a"), Choice("a/b"), Choice("nothing")):
+        for choice in (None, SearchFilter("a"), SearchFilter("a/b"), SearchFilter("nothing")):
             expected, found = (
                 {
                     one.path: pytest.approx(one.score, abs=1e-5)
@@ -88,9 +88,9 @@ def test_a_server_keeps_to_its_settings_and_chooses_in_the_store(
         milvus_store.write(tmp_path, before, entries, 8, lambda rows: vectors[rows], "exact", Aim())
         manifest = opened.manifest.model_copy(update={"store": before})
         old = milvus_store.MilvusStore(tmp_path, manifest, entries)
-        assert set(old.search(vectors[:1], 10, Choice("a"), False)[1][0]) == {0, 2, 4, 6, 8, -1}
+        assert set(old.search(vectors[:1], 10, SearchFilter("a"), False)[1][0]) == {0, 2, 4, 6, 8, -1}
         with pytest.raises(UserError, match="build it again"):
-            old.search(vectors[:1], 10, Choice(language="de"), False)
+            old.search(vectors[:1], 10, SearchFilter(language="de"), False)
 
         server.stop()
         monkeypatch.setattr(milvus_store, "PATIENCE", 1.0)

@@ -12,7 +12,7 @@ from safetensors.torch import load_file
 from conftest import ENGLISH, GERMAN, make_recipe
 from groundling import systems
 from groundling.batches import DeviceBatch, TrainingData
-from groundling.batches.lessons import LessonData
+from groundling.batches.distillation import DistillationData
 from groundling.batches.ragged import Ragged
 from groundling.corpus.pairs import SentencePairs
 from groundling.dataset import Dataset
@@ -259,7 +259,7 @@ def test_agreement_is_the_share_of_the_teachers_spread(
     dev = student.material(world, start).split("dev")
     pairs = dev.pairs.split("dev")
     tokens = Ragged.cut(model.tokeniser.student, pairs.new, pairs.languages, None)
-    data = LessonData.of(pairs, tokens, start.vectors(pairs), CPU)
+    data = DistillationData.of(pairs, tokens, start.vectors(pairs), CPU)
     found = Agreement(data, "float32", "all")(model.encoders)
     german, first = [], []
     for row in np.flatnonzero(dev.corpus.languages == "de").tolist():

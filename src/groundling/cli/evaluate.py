@@ -162,9 +162,9 @@ def evaluate(
 
         result = evaluate_unseen(Path(model), unseen_language, split, captions, corpus, data, device, folds)
         return print_json(result.to_json()) if as_json else _show_unseen(result)
-    from groundling.evaluation.asked import Asked
+    from groundling.evaluation.request import EvaluationRequest
 
-    question = Asked(corpus, split, captions, folds, tuple(language) if language else None)
+    question = EvaluationRequest(corpus, split, captions, folds, tuple(language) if language else None)
     if consistency or translate_to or by_origin:
         from groundling.cli import evaluate_translations
         from groundling.evaluation.loading import load_model

@@ -8,9 +8,9 @@ import typer
 from groundling.cli.output import AsJson, print_json
 
 if TYPE_CHECKING:
-    from groundling.export.doors import Left
     from groundling.export.manifest import GraphFile, Manifest
     from groundling.export.precision import Precision
+    from groundling.export.targets import Exported
 
 PRECISIONS: "dict[str, Precision]" = {"float32": "float32", "fp16": "half", "int8": "int8"}
 
@@ -45,22 +45,22 @@ def export(
     lies beside its run is taken by itself.
     """
     from groundling.errors import UserError
-    from groundling.export.doors import leave
+    from groundling.export.targets import export_model
 
     if half and precision == "int8":
         raise UserError("--half and --precision int8: choose one")
     bits = PRECISIONS["fp16" if half else precision]
-    left = leave(model, onnx, sentence_transformers, immich, bits, text_model)
+    exported = export_model(model, onnx, sentence_transformers, immich, bits, text_model)
     if as_json:
-        return print_json(_as_json(left))
-    _show(left)
+        return print_json(_as_json(exported))
+    _show(exported)
 
 
-def _as_json(left: "Left") -> object:
-    """The manifest where there is only that, as ever; else what was written by each door."""
-    doors = {"sentence_transformers": left.sentence_transformers, "immich": left.immich}
-    others = {name: vars(one) for name, one in doors.items() if one is not None}
-    manifest = None if left.manifest is None else left.manifest.model_dump()
+def _as_json(exported: "Exported") -> object:
+    """The manifest where there is only that, as ever; else what was written for each program."""
+    folders = {"sentence_transformers": exported.sentence_transformers, "immich": exported.immich}
+    others = {name: vars(one) for name, one in folders.items() if one is not None}
+    manifest = None if exported.manifest is None else exported.manifest.model_dump()
     if not others:
         return manifest
     return others if manifest is None else {"onnx": manifest, **others}
@@ -71,10 +71,10 @@ def _graphs(manifest: "Manifest") -> "list[GraphFile]":
     return [part for part in whole if part is not None]
 
 
-def _show(left: "Left") -> None:
-    if left.manifest is not None and left.onnx is not None:
-        _show_onnx(left.onnx, left.manifest)
-    for one in (left.sentence_transformers, left.immich):
+def _show(exported: "Exported") -> None:
+    if exported.manifest is not None and exported.onnx is not None:
+        _show_onnx(exported.onnx, exported.manifest)
+    for one in (exported.sentence_transformers, exported.immich):
         if one is not None:
             print(f"{one.folder}: {one.about}, {_size(Path(one.folder)):.1f} MB")
             print(f"At most {one.difference:.1e} from groundling's own vectors in any entry")

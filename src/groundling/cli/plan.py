@@ -36,7 +36,7 @@ def plan(
 
     from groundling.plan import SIZES, Work
     from groundling.plan import plan as planned
-    from groundling.plan.table import overview, parts_table
+    from groundling.plan.plan_table import overview, parts_table
 
     if pictures is None:
         plans = [planned(Work(size, 5 * size, gpus, cores)) for size in SIZES]

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.corpus import sharded
+from groundling.corpus.built_pictures import Check, Pictures
 from groundling.corpus.columns import Integers, Mask
 from groundling.corpus.corpus import ORIGINS, SPLITS
 from groundling.corpus.formats.caption_table import CaptionRow, caption_row, hashed_split
@@ -24,7 +25,6 @@ from groundling.corpus.formats.checks import BadRow
 from groundling.corpus.formats.skipped import Report
 from groundling.corpus.formats.sources import Source
 from groundling.corpus.info import CorpusInfo
-from groundling.corpus.kept_pictures import Check, Pictures
 from groundling.corpus.pairs.distinct import distinct
 from groundling.corpus.storage import written_root
 from groundling.errors import UserError

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.errors import UserError
-from groundling.evaluation.asked import Asked
-from groundling.evaluation.made_from import MadeFrom
+from groundling.evaluation.provenance import Provenance
+from groundling.evaluation.request import EvaluationRequest
 from groundling.evaluation.saved import answers_folder, evaluate_model, made_from, refresh
 from groundling.evaluation.saved_answers import Arrays, load_answers
 from groundling.evaluation.significance import hits, paired_bootstrap, paired_permutation
@@ -80,17 +80,17 @@ def _asked_like(first: Run | None, name: str, data: Path | None, device: str) ->
             f"{name}: evaluate it first and compare its folder: groundling evaluate {name} --corpus CORPUS --out FOLDER"
         )
     made = made_from(first)
-    asked = made.asked if made is not None else None
-    if asked is None:
+    request = made.request if made is not None else None
+    if request is None:
         recipe = first.recipe()
-        asked = Asked(recipe.corpus, captions=recipe.evaluation.captions, folds=recipe.evaluation.folds)
-    there = Run(answers_folder(model, asked.corpus_for(model).name))
+        request = EvaluationRequest(recipe.corpus, captions=recipe.evaluation.captions, folds=recipe.evaluation.folds)
+    there = Run(answers_folder(model, request.corpus_for(model).name))
     if there.evaluation_file.exists():
         known = made_from(there)
-        if known is not None and known.weights == model.fingerprint and known.settings == asked.to_json(model):
+        if known is not None and known.weights == model.fingerprint and known.settings == request.to_json(model):
             return there
-    notice(f"{name}: evaluating it on corpus {asked.corpus_for(model).name}, in {there.folder}")
-    return evaluate_model(model, asked, data).run
+    notice(f"{name}: evaluating it on corpus {request.corpus_for(model).name}, in {there.folder}")
+    return evaluate_model(model, request, data).run
 
 
 def compare(run: Run, baseline: Run, depth: int = 10, samples: int = 10_000) -> Comparison:
@@ -134,7 +134,7 @@ def _same_queries(ours: Arrays, theirs: Arrays, code: str) -> bool:
     )
 
 
-def _same_texts(ours: MadeFrom | None, theirs: MadeFrom | None, code: str) -> bool:
+def _same_texts(ours: Provenance | None, theirs: Provenance | None, code: str) -> bool:
     """Whether the queries were the same, word for word; evaluations of older versions do not tell."""
     if ours is None or theirs is None:
         return True

@@ -13,7 +13,7 @@ from groundling.corpus.entailment import LABELS
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.entailment_scores import measure_entailment
-from groundling.evaluation.made_from import corpus_hashes
+from groundling.evaluation.provenance import corpus_hashes
 from groundling.evaluation.results import EntailmentResult, Seen, TextOnly, Uncalibrated
 from groundling.evaluation.text_only import text_only
 from groundling.files import atomic_path

@@ -11,7 +11,7 @@ from groundling.corpus.columns import Mask
 from groundling.dataset import Dataset
 from groundling.devices import pick_device
 from groundling.errors import UserError
-from groundling.evaluation.asked import Asked
+from groundling.evaluation.request import EvaluationRequest
 from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.retrieval import check_queries, measure
 from groundling.evaluation.scores import SCORES, Score
@@ -33,12 +33,12 @@ class LoadedModel:
     model: Model
     dataset: Dataset
     data: Path | None = None
-    asked: Asked = field(default_factory=Asked)
+    request: EvaluationRequest = field(default_factory=EvaluationRequest)
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
 
     @property
     def split(self) -> str:
-        return self.asked.split
+        return self.request.split
 
     @property
     def languages(self) -> list[str]:
@@ -54,7 +54,7 @@ class LoadedModel:
 
     @property
     def _captions(self) -> str | None:
-        return self.asked.captions or self.model.evaluation.captions
+        return self.request.captions or self.model.evaluation.captions
 
     def asks(self, corpus: Corpus) -> Mask:
         """Which captions ask."""
@@ -62,7 +62,7 @@ class LoadedModel:
 
     def parts(self) -> int:
         """The number of folds."""
-        return self.asked.folds or self.model.evaluation.folds
+        return self.request.folds or self.model.evaluation.folds
 
     def queries(self, corpus: Corpus, split: str | None = None, folds: int | None = None) -> Corpus:
         """The captions that ask; an error where they cannot be asked in this way."""
@@ -78,7 +78,7 @@ class LoadedModel:
 
 def load_model(
     name: str,
-    asked: Asked | None = None,
+    request: EvaluationRequest | None = None,
     data: Path | None = None,
     device: str = "auto",
     every_language: bool = False,
@@ -89,12 +89,12 @@ def load_model(
 
     Nothing is written.
     """
-    asked, model = asked or Asked(), load(name, text_model, device, prompt)
+    request, model = request or EvaluationRequest(), load(name, text_model, device, prompt)
     if model.judges:
         raise UserError(f"{name} judges statements, and this is a question about captions")
-    settings = asked.corpus_for(model)
+    settings = request.corpus_for(model)
     if every_language:
         settings = settings.model_copy(update={"languages": None})
     if model.run is not None and not model.languages:
         raise UserError(f"{name}: finish this run before it is asked about translations")
-    return LoadedModel(model, model.dataset(settings, data, ("dev", asked.split)), data, asked, pick_device(device))
+    return LoadedModel(model, model.dataset(settings, data, ("dev", request.split)), data, request, pick_device(device))

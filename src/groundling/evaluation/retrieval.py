@@ -11,8 +11,8 @@ from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.folds import fold_ranks, fold_recalls, parts
-from groundling.evaluation.made_from import corpus_hashes
 from groundling.evaluation.metrics import RankMetric, of_kind
+from groundling.evaluation.provenance import corpus_hashes
 from groundling.evaluation.ranks import Ranks
 from groundling.evaluation.results import RetrievalResult, RetrievalScores
 from groundling.evaluation.scores import SCORES, Score

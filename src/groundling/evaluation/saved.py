@@ -10,8 +10,8 @@ from pathlib import Path
 
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.asked import Asked
-from groundling.evaluation.made_from import MadeFrom
+from groundling.evaluation.provenance import Provenance
+from groundling.evaluation.request import EvaluationRequest
 from groundling.evaluation.results import Result
 from groundling.evaluation.split import EvaluatedSplit, evaluate_split
 from groundling.files import read_json, write_json
@@ -26,14 +26,14 @@ class Evaluation:
 
     Attributes:
         run: the folder that has the answer, if it was `saved`.
-        asked: what the answer is to.
+        request: what the answer is to.
     """
 
     run: Run
     model: Model
     split: EvaluatedSplit
     saved: bool
-    asked: Asked
+    request: EvaluationRequest
 
     @property
     def result(self) -> Result:
@@ -42,7 +42,7 @@ class Evaluation:
 
 def evaluate_model(
     model: Model,
-    asked: Asked | None = None,
+    request: EvaluationRequest | None = None,
     data: Path | None = None,
     out: Path | None = None,
     dataset: Dataset | None = None,
@@ -53,31 +53,31 @@ def evaluate_model(
     unless there is a folder `out` for it. Of other models all answers are kept, in `out` or in runs/MODEL-on-CORPUS.
     `dataset` saves loading the corpus again right after training.
     """
-    asked = (asked or Asked()).in_shared_languages(model, data)
-    settings = asked.corpus_for(model)
-    own = out is None and asked.is_own(model)
+    request = (request or EvaluationRequest()).in_shared_languages(model, data)
+    settings = request.corpus_for(model)
+    own = out is None and request.is_own(model)
     if model.run is not None:
         say_if_unfinished(model.run)
     folder = None if model.run is not None and out is None else Run(out or answers_folder(model, settings.name))
     if folder is not None and folder.recipe_file.exists():
         raise UserError(f"{folder.folder}: there is a run in it; choose another folder for the evaluation with --out")
-    evaluated = evaluate_split(model, dataset or model.dataset(settings, data, (asked.split,)), asked)
+    evaluated = evaluate_split(model, dataset or model.dataset(settings, data, (request.split,)), request)
     if own and model.run is not None:
         save_own(model.run, evaluated)
     elif folder is not None:
-        save(folder, evaluated, MadeFrom(model.fingerprint, evaluated.hashes(), asked.to_json(model)))
-    return Evaluation(folder or model.run or Run(Path()), model, evaluated, own or folder is not None, asked)
+        save(folder, evaluated, Provenance(model.fingerprint, evaluated.hashes(), request.to_json(model)))
+    return Evaluation(folder or model.run or Run(Path()), model, evaluated, own or folder is not None, request)
 
 
 def evaluate_run(
     folder: Path,
-    asked: Asked | None = None,
+    request: EvaluationRequest | None = None,
     data: Path | None = None,
     device: str = "auto",
     dataset: Dataset | None = None,
 ) -> Evaluation:
     """Evaluate a run; see `evaluate_model`."""
-    return evaluate_model(Model.load(Run.open(folder), device), asked, data, dataset=dataset)
+    return evaluate_model(Model.load(Run.open(folder), device), request, data, dataset=dataset)
 
 
 def answers_folder(model: Model, corpus: str) -> Path:
@@ -88,10 +88,10 @@ def answers_folder(model: Model, corpus: str) -> Path:
 
 def save_own(run: Run, evaluated: EvaluatedSplit) -> None:
     """What a run has answered to its own question, in its folder."""
-    save(run, evaluated, MadeFrom.of(run, evaluated.hashes()))
+    save(run, evaluated, Provenance.of(run, evaluated.hashes()))
 
 
-def save(run: Run, evaluated: EvaluatedSplit, made: MadeFrom) -> None:
+def save(run: Run, evaluated: EvaluatedSplit, made: Provenance) -> None:
     """The rank of every query, or the prediction for every statement, and then evaluation.json: a folder that has one
     is done, and what lies beside it belongs to it."""
     with run.rewriting(*run.results):
@@ -101,13 +101,13 @@ def save(run: Run, evaluated: EvaluatedSplit, made: MadeFrom) -> None:
         write_json(run.evaluation_file, {**evaluated.result.to_json(), "made_from": made.to_json()})
 
 
-def made_from(run: Run) -> MadeFrom | None:
+def made_from(run: Run) -> Provenance | None:
     """What the saved evaluation was made from; None where it is from a time when nobody wrote that down."""
     data = read_json(run.verified(run.evaluation_file))
     if not isinstance(data, dict) or "made_from" not in data:
         return None
     try:
-        return MadeFrom.from_json(data["made_from"])
+        return Provenance.from_json(data["made_from"])
     except (KeyError, TypeError):
         raise UserError(f"{run.evaluation_file}: damaged (what it was made from is cut); evaluate again") from None
 
@@ -127,8 +127,8 @@ def refresh(run: Run, data: Path | None = None, device: str = "auto") -> None:
         return say_if_unfinished(run)
     notice(f"{run.folder}: {why}; evaluating it again")
     made = made_from(run)
-    if made is not None and made.asked is not None:
-        evaluate_model(made.model(device), made.asked, data, run.folder)
+    if made is not None and made.request is not None:
+        evaluate_model(made.model(device), made.request, data, run.folder)
     else:
         evaluate_run(run.folder, data=data, device=device)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from groundling.errors import UserError
-from groundling.evaluation.asked import Asked, asked_corpus
 from groundling.evaluation.consistency.examples import asked_together, before_and_after
 from groundling.evaluation.examples import Example, FoundPictures, examples_by_language
+from groundling.evaluation.request import EvaluationRequest, requested_corpus
 from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.evaluation.saved import say_if_unfinished
@@ -70,7 +70,9 @@ def draw_examples(
         )
     if model.run is not None:
         say_if_unfinished(model.run)
-    dataset = model.dataset(asked_corpus(Asked(corpus).corpus_for(model), languages=languages), data, (split,))
+    dataset = model.dataset(
+        requested_corpus(EvaluationRequest(corpus).corpus_for(model), languages=languages), data, (split,)
+    )
     evaluated = evaluate_retrieval(model, dataset, split)
     for code in languages or []:
         if code not in evaluated.by_language:

@@ -4,20 +4,20 @@ from typing import cast
 
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.asked import Asked
 from groundling.evaluation.entailment import JudgedSplit, evaluate_entailment
+from groundling.evaluation.request import EvaluationRequest
 from groundling.evaluation.retrieval import RankedSplit, evaluate_retrieval
 from groundling.model import FeatureModel, Model
 
 EvaluatedSplit = RankedSplit | JudgedSplit
 
 
-def evaluate_split(model: Model, dataset: Dataset, asked: Asked | None = None) -> EvaluatedSplit:
+def evaluate_split(model: Model, dataset: Dataset, request: EvaluationRequest | None = None) -> EvaluatedSplit:
     """The test split as the model is tested, where nothing else is asked."""
-    asked = asked or Asked()
+    request = request or EvaluationRequest()
     if not model.judges:
         model.check_finds()
-        return evaluate_retrieval(model, dataset, asked.split, asked.captions, asked.folds)
-    if (asked.captions, asked.folds) != (None, None):
+        return evaluate_retrieval(model, dataset, request.split, request.captions, request.folds)
+    if (request.captions, request.folds) != (None, None):
         raise UserError(f"{model.name} judges statements: there are no captions to choose from, and no folds")
-    return evaluate_entailment(cast(FeatureModel, model), dataset, asked.split)
+    return evaluate_entailment(cast(FeatureModel, model), dataset, request.split)

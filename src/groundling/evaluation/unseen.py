@@ -12,7 +12,7 @@ from pathlib import Path
 
 from groundling.corpus import Corpus
 from groundling.errors import UserError
-from groundling.evaluation.asked import Asked, asked_corpus
+from groundling.evaluation.request import EvaluationRequest, requested_corpus
 from groundling.evaluation.results import Result
 from groundling.evaluation.results.values import Json
 from groundling.evaluation.split import evaluate_split
@@ -82,15 +82,15 @@ def evaluate_unseen(
     for code in wanted:
         if code in trained:
             raise UserError(f'{folder} was trained on "{code}"; unseen are languages other than {", ".join(trained)}')
-    own = model.corpus or Asked(corpus).corpus_for(model)  # a pretrained pair that was taught has none
-    settings = asked_corpus(own, corpus, wanted)
+    own = model.corpus or EvaluationRequest(corpus).corpus_for(model)  # a pretrained pair that was taught has none
+    settings = requested_corpus(own, corpus, wanted)
     dataset = model.dataset(settings, data, (split,))
     what, read = ("statements", dataset.judged()) if model.judges else ("captions", dataset)
     part = read.split(split).corpus
     for code in wanted:
         if code not in part.languages:
             raise UserError(f'corpus {part.name} has no {what} in "{code}" in split "{split}"')
-    evaluated = evaluate_split(model, dataset, Asked(settings, split, captions, folds))
+    evaluated = evaluate_split(model, dataset, EvaluationRequest(settings, split, captions, folds))
     known = {code: knowledge(model.tokeniser, evaluated.corpus, code) for code in wanted}
     return UnseenResult(evaluated.result, trained, known)
 

@@ -53,7 +53,7 @@ def _check(entry: TableEntry, data: Path | None, ready: bool = False) -> None:
     from groundling.devices import pick_device
     from groundling.evaluation.retrieval import check_queries
     from groundling.training.contexts import learns_nothing, make_context
-    from groundling.training.validation import check_score
+    from groundling.training.validation import check_language
 
     if entry.pretrained:
         from groundling.experiments.pretrained_rows import check_row
@@ -68,7 +68,7 @@ def _check(entry: TableEntry, data: Path | None, ready: bool = False) -> None:
             raise UserError(f"metrics: {metric} is no measure of system {system.name}, which {what} here")
     dataset = entry_dataset(entry, data)
     context = make_context(recipe, system, dataset, pick_device("cpu"), learns_nothing)
-    check_score(recipe.training.validation_language, context.dev.corpus.all_languages())
+    check_language(recipe.training.validation_language, context.dev.corpus.all_languages())
     system.check(context)
     asked = recipe.evaluation
     tested = dataset.judged() if judges else dataset

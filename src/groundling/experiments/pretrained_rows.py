@@ -16,10 +16,10 @@ from groundling.corpus import Corpus
 from groundling.dataset import Dataset, load_corpus
 from groundling.devices import pick_device
 from groundling.errors import UserError
-from groundling.evaluation.asked import Asked
 from groundling.evaluation.loading import LoadedModel
 from groundling.evaluation.metrics import find
 from groundling.evaluation.parameters import describe
+from groundling.evaluation.request import EvaluationRequest
 from groundling.evaluation.retrieval import check_queries
 from groundling.evaluation.saved import evaluate_model
 from groundling.experiments.question import Question, answer
@@ -63,7 +63,9 @@ def run_row(
     if not done:
         shutil.rmtree(run.folder, ignore_errors=True)
         own = recipe.evaluation
-        evaluate_model(model, Asked(recipe.corpus, captions=own.captions, folds=own.folds), data, run.folder)
+        evaluate_model(
+            model, EvaluationRequest(recipe.corpus, captions=own.captions, folds=own.folds), data, run.folder
+        )
         run.save_recipe(recipe)
         counts = describe(model).counts
         facts = RunFacts(

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from groundling.corpus.catalogue import DATA_VARIABLE
 from groundling.errors import UserError
-from groundling.evaluation.asked import asked_corpus
+from groundling.evaluation.request import requested_corpus
 from groundling.settings import CorpusSettings, Settings
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Question(Settings):
 
     def asked_of(self, settings: CorpusSettings) -> CorpusSettings:
         """The corpus that is asked, of a model that was trained on `settings`."""
-        return asked_corpus(settings, self.corpus, every_language=bool(self.translate_to))
+        return requested_corpus(settings, self.corpus, every_language=bool(self.translate_to))
 
 
 def answer(question: Question, loaded: "LoadedModel") -> dict[str, Any]:

@@ -6,9 +6,9 @@ import numpy as np
 
 from groundling.errors import UserError
 from groundling.export import samples
-from groundling.export.eyes import Eyes
 from groundling.export.manifest import Agreement
 from groundling.export.onnx_model import OnnxModel
+from groundling.export.picture_backbone import ExportedBackbone
 from groundling.export.precision import Precision
 from groundling.model.pretrained import PretrainedModel
 from groundling.model.trained import TrainedModel
@@ -19,7 +19,9 @@ PARTS = ("ids", "lengths", "spellings")
 ALONE = 12  # captions that are also encoded one by one: what stands beside a caption must not matter
 
 
-def measured(model: TrainedModel, exported: OnnxModel, eyes: Eyes | None, weights: Precision, run: Path) -> Agreement:
+def measured(
+    model: TrainedModel, exported: OnnxModel, backbone: ExportedBackbone | None, weights: Precision, run: Path
+) -> Agreement:
     """The differences between a model and what was exported from it; more than the tolerance is an error."""
     texts, codes = _captions(model, exported, run)
     pairs = {"text": (exported.encode_text(texts, codes), model.encode_text(texts, codes))}
@@ -27,8 +29,8 @@ def measured(model: TrainedModel, exported: OnnxModel, eyes: Eyes | None, weight
     pairs["text alone"] = np.concatenate(alone), pairs["text"][1][:ALONE]
     drawn = samples.features(model.features)
     pairs["picture"] = _unit(exported.encode_features(drawn)), _unit(model.encode_features(drawn))
-    if eyes is not None:
-        ours, theirs = eyes.compared(exported)
+    if backbone is not None:
+        ours, theirs = backbone.compared(exported)
         pairs["backbone"] = _unit(ours), _unit(theirs)
     if model.judges:
         few = min(len(texts), len(drawn))

@@ -28,11 +28,11 @@ from groundling.errors import UserError
 from groundling.export import samples
 from groundling.export.agreement import TOLERANCE
 from groundling.export.card import Card, card_of_pretrained, card_of_run
-from groundling.export.doors import Written, is_run, pretrained
-from groundling.export.eyes import SideColours, seen_by
 from groundling.export.immich_reading import ImmichReader
 from groundling.export.onnx_card import started_from
+from groundling.export.picture_backbone import SideColours, network_of_run
 from groundling.export.precision import Precision, reduced
+from groundling.export.targets import Written, is_run, pretrained
 from groundling.export.trace import make_graph
 from groundling.export.write_pretrained import folders_of
 from groundling.files import atomic_path, new_folder, write_json, write_text
@@ -149,7 +149,7 @@ def _seen_by_run(model: TrainedModel, name: str) -> Seen:
     behind = model.encoders.picture.export_graph()
     if model.pictures is not None:
         return _seen_by_side(model.pictures, behind)
-    found = seen_by(model)
+    found = network_of_run(model)
     if found is None:
         raise UserError(f"{name}: was trained on features that came from elsewhere, so it cannot look at pictures")
     backbone, cut = found

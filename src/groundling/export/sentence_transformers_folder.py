@@ -24,8 +24,8 @@ from groundling.encoders.tokenisers.side import piece_tokeniser
 from groundling.errors import UserError
 from groundling.export import samples
 from groundling.export.card import Card, card_of_pretrained, card_of_run
-from groundling.export.doors import Written, is_run, pretrained
 from groundling.export.onnx_card import started_from
+from groundling.export.targets import Written, is_run, pretrained
 from groundling.export.write import export_run
 from groundling.export.write_pretrained import export_pretrained, folders_of
 from groundling.files import new_folder, write_json

@@ -13,10 +13,10 @@ from groundling.encoders.text import TextEncoder
 from groundling.export import manifest as manifests
 from groundling.export.agreement import TOLERANCE, measured
 from groundling.export.card import card_of_run
-from groundling.export.eyes import eyes_of
 from groundling.export.manifest import Agreement, ExportedFile, GraphFile, Manifest, ReaderFiles
 from groundling.export.onnx_card import started_from, write_card
 from groundling.export.onnx_model import OnnxModel
+from groundling.export.picture_backbone import backbone_of_run
 from groundling.export.precision import Precision, reduced
 from groundling.export.recall import recall_kept
 from groundling.export.trace import Graph, make_graph
@@ -43,8 +43,8 @@ def export_run(run: str | Path, folder: str | Path, precision: Precision = "floa
         progress.advance()
         picture = write_graph(place, "picture.onnx", _picture(model), precision)
         progress.advance()
-        eyes = eyes_of(model)
-        backbone = None if eyes is None else write_graph(place, "backbone.onnx", eyes.graph(), precision)
+        network = backbone_of_run(model)
+        backbone = None if network is None else write_graph(place, "backbone.onnx", network.graph(), precision)
         head = (
             write_graph(place, "verdict.onnx", _head_graph(model, readers[0].text, picture), precision)
             if model.judges
@@ -64,8 +64,8 @@ def export_run(run: str | Path, folder: str | Path, precision: Precision = "floa
             dimensions=readers[0].text.outputs["vectors"][1],
             picture_dimensions=picture.outputs["vectors"][1],
             features=model.features,
-            backbone_name="a precomputed array" if eyes is None else eyes.name,
-            looking=None if eyes is None else eyes.looking,
+            backbone_name="a precomputed array" if network is None else network.name,
+            looking=None if network is None else network.looking,
             fingerprint=model.fingerprint + suffix,
             text_fingerprint=model.text_fingerprint + suffix,
             picture_fingerprint=model.picture_fingerprint + suffix,
@@ -80,7 +80,7 @@ def export_run(run: str | Path, folder: str | Path, precision: Precision = "floa
         )
         write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
         exported = OnnxModel.load(place)
-        agreement = measured(model, exported, eyes, precision, opened.folder)
+        agreement = measured(model, exported, network, precision, opened.folder)
         manifest = manifest.model_copy(update={"agreement": agreement, "recall": recall_kept(model, exported)})
         write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
         write_card(card_of_run(opened, started_from(model)), place, manifest, folder)

@@ -14,10 +14,10 @@ from groundling.encoders.tokenisers.side import piece_tokeniser
 from groundling.export import manifest as manifests
 from groundling.export.agreement import TOLERANCE, measured_pretrained
 from groundling.export.card import card_of_pretrained
-from groundling.export.eyes import eyes_of_side
 from groundling.export.manifest import Agreement, ExportedFile, Manifest, ReaderFiles
 from groundling.export.onnx_card import write_card
 from groundling.export.onnx_model import OnnxModel
+from groundling.export.picture_backbone import backbone_of_side
 from groundling.export.precision import Precision
 from groundling.export.trace import Graph, make_graph
 from groundling.export.write import file_sha256, write_graph
@@ -31,14 +31,14 @@ def export_pretrained(model: PretrainedModel, folder: str | Path, precision: Pre
     """A pretrained model, loaded on the CPU, as `folder`, which must not be there yet."""
     folder = Path(folder).expanduser()
     refuse_existing(folder)
-    reading, eyes = model.text.text_rules(), eyes_of_side(model, model.pictures)
+    reading, network = model.text.text_rules(), backbone_of_side(model, model.pictures)
     suffix = "" if precision == "float32" else f"-{precision}"
     with new_folder(folder) as place, bar("Exporting", total=3) as progress:
         what = f"a model of type {model.backbone}"
         write_json(place / "tokeniser.json", piece_tokeniser(reading, model.prompt))
         text = write_graph(place, "text.onnx", text_graph(model.text, what), precision)
         progress.advance()
-        backbone = write_graph(place, "backbone.onnx", eyes.graph(), precision)
+        backbone = write_graph(place, "backbone.onnx", network.graph(), precision)
         features = {"features": (torch.ones(3, model.dimensions), ["pictures", None])}
         picture = write_graph(place, "picture.onnx", make_graph(UnitVectors(), features, "pictures", what), precision)
         progress.advance()
@@ -55,7 +55,7 @@ def export_pretrained(model: PretrainedModel, folder: str | Path, precision: Pre
             picture_dimensions=model.dimensions,
             features=model.dimensions,
             backbone_name=model.backbone,
-            looking=eyes.looking,
+            looking=network.looking,
             fingerprint=model.fingerprint + suffix,
             text_fingerprint=model.text_fingerprint + suffix,
             picture_fingerprint=model.picture_fingerprint + suffix,

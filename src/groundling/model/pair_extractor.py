@@ -13,9 +13,9 @@ from torch import Tensor
 from groundling import hub
 from groundling.dataset import Dataset
 from groundling.files import read_json
+from groundling.model.copied_sides import picture_side
 from groundling.model.feature_extractor import FeatureExtractor
 from groundling.model.fingerprint import side_fingerprint
-from groundling.model.kept_sides import picture_side
 from groundling.model.on_corpus import dataset_of
 from groundling.model.sides import GPU_BATCH, PictureSide
 from groundling.model.vectors import Vectors

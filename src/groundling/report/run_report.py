@@ -235,7 +235,7 @@ def write_report(evaluation: Evaluation, seen: RankedSplit | None = None) -> Pat
     training (`evaluate_seen`)."""
     run, split, model = evaluation.run, evaluation.split, evaluation.model
     facts = run.facts().to_json() if run.finished else {"system": model.system_name}
-    settings = evaluation.asked.to_json(model)
+    settings = evaluation.request.to_json(model)
     if evaluation.run == model.run:
         settings = run.recipe().model_dump(exclude_none=True)
     sheet = examples(split) if isinstance(split, RankedSplit) else []

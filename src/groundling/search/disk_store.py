@@ -16,10 +16,10 @@ import numpy.typing as npt
 from groundling.errors import UserError
 from groundling.files import DAMAGED_ARRAY
 from groundling.model.vectors import Vectors
-from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Rows
 from groundling.search.faiss_store import FEW, faiss_module
 from groundling.search.manifest import Manifest, verify
+from groundling.search.search_filter import SearchFilter
 
 AT_ONCE = 2**15  # vectors that are read and compared together
 SPARE = 4  # candidates for each one that is wanted, where more are wanted than the recall was measured with
@@ -105,7 +105,7 @@ class DiskStore:
     def vectors(self, rows: Rows) -> Vectors:
         return np.array(self.searched.vectors[rows], dtype=np.float32)
 
-    def search(self, queries: Vectors, k: int, choice: Choice | None, exact: bool) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, choice: SearchFilter | None, exact: bool) -> tuple[Vectors, Rows]:
         mask = None if choice is None else self.entries.mask(choice)
         chosen = len(self.entries) if mask is None else int(mask.sum())
         inside = self.searched.lists

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from groundling.model.vectors import Vectors
-from groundling.search.choice import Choice
 from groundling.search.entries import Rows
+from groundling.search.search_filter import SearchFilter
 from groundling.search.store import Store
 
 NEAR = 0.97  # cosine from which two pictures count as the same; different photographs are rarely above 0.9
@@ -25,7 +25,7 @@ class Group:
 
 
 def search_groups(
-    store: Store, count: int, vector: Vectors, k: int, choice: Choice | None = None, exact: bool = False
+    store: Store, count: int, vector: Vectors, k: int, choice: SearchFilter | None = None, exact: bool = False
 ) -> list[Group]:
     """The k best groups; `count` is how many vectors there are. More and more are looked at until there are k."""
     wanted = k * FIRST

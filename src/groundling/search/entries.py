@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from groundling.errors import UserError
 from groundling.hub import first_line
-from groundling.search.choice import Choice
+from groundling.search.search_filter import SearchFilter
 
 SCHEMA = pa.schema(
     {
@@ -132,7 +132,7 @@ class Entries:
         rows = self._by_id[places]
         return np.where(self.ids[rows] == wanted, rows, -1)
 
-    def mask(self, choice: Choice) -> Mask:
+    def mask(self, choice: SearchFilter) -> Mask:
         """Which rows are in the part that was chosen."""
         import pyarrow.compute as pc
 

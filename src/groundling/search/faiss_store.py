@@ -16,9 +16,9 @@ from groundling.files import atomic_path
 from groundling.model.vectors import Vectors
 from groundling.progress import bar
 from groundling.search import recall
-from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Mask, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoredFile, verify
+from groundling.search.search_filter import SearchFilter
 from groundling.search.store import Fetch, Written
 
 NEIGHBOURS, CARE = 32, 80  # of HNSW: links of a picture, candidates looked at when it is linked
@@ -130,7 +130,7 @@ class FaissStore:
     def vectors(self, rows: Rows) -> Vectors:
         return cast(Vectors, self.index.reconstruct_batch(rows))
 
-    def search(self, queries: Vectors, k: int, choice: Choice | None, exact: bool) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, choice: SearchFilter | None, exact: bool) -> tuple[Vectors, Rows]:
         kind, effort, index = self.facts.kind, self.facts.effort, self.index
         if choice is None:
             if exact and kind == "hnsw":

@@ -13,9 +13,9 @@ import numpy as np
 
 from groundling.errors import UserError
 from groundling.model.vectors import Vectors
-from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, verify
+from groundling.search.search_filter import SearchFilter
 from groundling.search.store import Store
 
 # What FAISS writes before the numbers of an IndexFlatIP: its kind, dimensions, count, two numbers of no meaning,
@@ -69,7 +69,7 @@ class FlatStore:
     def vectors(self, rows: Rows) -> Vectors:
         return np.array(self._vectors[rows], dtype=np.float32)
 
-    def search(self, queries: Vectors, k: int, choice: Choice | None, exact: bool) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, choice: SearchFilter | None, exact: bool) -> tuple[Vectors, Rows]:
         self._asked += 1
         if self._asked == 2:
             self._vectors = np.array(self._vectors, dtype=np.float32)

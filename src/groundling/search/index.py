@@ -24,11 +24,11 @@ from groundling.model.loading import exported_beside, is_ours
 from groundling.model.reading import TextReading
 from groundling.search import manifest as manifests
 from groundling.search import walk
-from groundling.search.choice import Choice
 from groundling.search.duplicates import search_groups
 from groundling.search.entries import Entries
 from groundling.search.manifest import Manifest
 from groundling.search.query import Query
+from groundling.search.search_filter import SearchFilter
 from groundling.search.searchable import searchable
 from groundling.search.store import Store, allow_store, open_store
 
@@ -213,7 +213,7 @@ class Index:
         Args:
             query: what to look for.
             k: how many to find.
-            folder, since, until: search only pictures there, or of that time (see `search.choice.Choice`).
+            folder, since, until: search only pictures there, or of that time (see `search.search_filter.SearchFilter`).
             captions_in: search only captions of this language.
             exact: compare with every entry, even where the index is approximate.
             minimum_score: leave out what has a lower score.
@@ -221,7 +221,7 @@ class Index:
         """
         if k < 1:
             raise UserError(f"-k {k}: at least one must be found")
-        choice = Choice.of(folder, since, until, captions_in)
+        choice = SearchFilter.of(folder, since, until, captions_in)
         vector = query.vector(self)
         if group_duplicates and self.manifest.kind == "pictures":
             found = [
@@ -252,7 +252,7 @@ class Index:
         return np.asarray(self.model.encode_prepared([prepared])[0], dtype=np.float32)
 
     def nearest(
-        self, vectors: Vectors, k: int = 10, choice: Choice | None = None, exact: bool = False
+        self, vectors: Vectors, k: int = 10, choice: SearchFilter | None = None, exact: bool = False
     ) -> list[list[Found]]:
         """The same for vectors [queries, dimensions] that are already there: a list for each."""
         if k < 1:

@@ -20,10 +20,10 @@ from groundling.hub import first_line
 from groundling.model.vectors import Vectors
 from groundling.progress import bar
 from groundling.search import milvus_address, recall
-from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoreFacts
 from groundling.search.milvus_address import TOKEN, address_of
+from groundling.search.search_filter import SearchFilter
 from groundling.search.store import Fetch, Unavailable
 
 PORTION = 500  # rows asked for at once
@@ -253,7 +253,7 @@ class MilvusStore:
     def vectors(self, rows: Rows) -> Vectors:
         return self._answer(lambda: _fetch(self.client, self.name, self.entries.ids[rows]))
 
-    def search(self, queries: Vectors, k: int, choice: Choice | None, exact: bool) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, choice: SearchFilter | None, exact: bool) -> tuple[Vectors, Rows]:
         effort = {"nprobe": 65_536 if exact else self.facts.effort} if self.facts.kind == "ivf" else {}
         wanted = "" if choice is None else expression(choice, self.place.layout)
         level = self.place.consistency or "Strong"
@@ -273,7 +273,7 @@ class MilvusStore:
             raise Unavailable(f"Milvus at {self.place.uri} does not answer ({first_line(error)})") from None
 
 
-def expression(choice: Choice, layout: int = 2) -> str:
+def expression(choice: SearchFilter, layout: int = 2) -> str:
     """The choice in Milvus's own words. A folder is a span of names, since "0" comes right after "/"."""
     parts = []
     if choice.language:

@@ -7,10 +7,10 @@ from typing import Protocol
 
 from groundling.errors import UserError
 from groundling.model.vectors import Vectors
-from groundling.search.choice import Choice
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoredFile, StoreFacts
 from groundling.search.recall import Aim
+from groundling.search.search_filter import SearchFilter
 
 KINDS = ("auto", "exact", "ivf", "hnsw")
 EXACT_UP_TO = 250_000  # vectors; a query over 512 dimensions then takes some tens of milliseconds on one core
@@ -31,7 +31,7 @@ class Store(Protocol):
         """The rows that it has a vector of; all, unless something outside of us went wrong."""
         ...
 
-    def search(self, queries: Vectors, k: int, choice: Choice | None, exact: bool) -> tuple[Vectors, Rows]:
+    def search(self, queries: Vectors, k: int, choice: SearchFilter | None, exact: bool) -> tuple[Vectors, Rows]:
         """Scores and rows [queries, k], the best first; row −1 where there are no more."""
         ...
 

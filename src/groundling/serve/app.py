@@ -11,8 +11,8 @@ from starlette.responses import Response
 import groundling
 from groundling.model import Vectors
 from groundling.report.text_reading import notice
-from groundling.search.choice import Choice
-from groundling.serve import collection_routes, problems, shapes
+from groundling.search.search_filter import SearchFilter
+from groundling.serve import collection_routes, problems, schemas
 from groundling.serve import metrics as watching
 from groundling.serve.access import COOKIE, Access, Gate
 from groundling.serve.file_stream import FileStream
@@ -94,36 +94,36 @@ def make_app(
 def _questions(app: FastAPI, service: Service) -> None:
     index, uploads = service.index, service.uploads
 
-    def pictures(hits: Hits) -> list[shapes.FoundPicture]:
+    def pictures(hits: Hits) -> list[schemas.FoundPicture]:
         value = index.entries.value
         return [
-            shapes.FoundPicture(id=row, score=round(score, 6), name=value("name", row), url=f"/pictures/{row}")
+            schemas.FoundPicture(id=row, score=round(score, 6), name=value("name", row), url=f"/pictures/{row}")
             for row, score in hits
         ]
 
-    async def best(vector: Vectors, k: int, offset: int, group: bool, choice: Choice | None) -> shapes.Found:
+    async def best(vector: Vectors, k: int, offset: int, group: bool, choice: SearchFilter | None) -> schemas.Found:
         """What is nearest, without the `offset` best."""
         if not group:
-            return shapes.Found(results=pictures((await service.find(vector, offset + k, choice))[offset:]))
+            return schemas.Found(results=pictures((await service.find(vector, offset + k, choice))[offset:]))
         groups = (await service.find_groups(vector, offset + k, choice))[offset:]
         found = pictures([(one.row, one.score) for one in groups])
         for shown, one in zip(found, groups, strict=True):
             shown.duplicates = list(one.others)[:MOST_RESULTS]
-        return shapes.Found(results=found)
+        return schemas.Found(results=found)
 
-    async def told(vector: Vectors, k: int) -> shapes.Captions:
+    async def told(vector: Vectors, k: int) -> schemas.Captions:
         value, found = service.has_captions().entries.value, []
         for row, score in await service.describe(vector, k):
             text, code = value("name", row), value("language", row)
-            direction = shapes.direction_of(code, text)
-            found.append(shapes.FoundCaption(text=text, language=code, direction=direction, score=round(score, 6)))
-        return shapes.Captions(captions=found)
+            direction = schemas.direction_of(code, text)
+            found.append(schemas.FoundCaption(text=text, language=code, direction=direction, score=round(score, 6)))
+        return schemas.Captions(captions=found)
 
-    async def judged(picture: bytes, text: str, language: str | None, request: Request) -> shapes.Checked:
+    async def judged(picture: bytes, text: str, language: str | None, request: Request) -> schemas.Checked:
         said = await service.check(picture, text, language, client_of(request))
         rounded = {label: round(share, 6) for label, share in said.probabilities.items()}
-        about = shapes.query_language(said.language, text, said.detected)
-        return shapes.Checked(verdict=said.label, probabilities=rounded, language=about)
+        about = schemas.query_language(said.language, text, said.detected)
+        return schemas.Checked(verdict=said.label, probabilities=rounded, language=about)
 
     async def looked(request: Request) -> Vectors:
         async with uploads.picture_of(request) as sent:
@@ -139,14 +139,14 @@ def _questions(app: FastAPI, service: Service) -> None:
         since: Since = None,
         until: Until = None,
         group: Group = False,
-    ) -> shapes.Searched:
+    ) -> schemas.Searched:
         """Pictures that words describe; nothing for a query without words."""
-        choice = Choice.of(folder, since, until)
+        choice = SearchFilter.of(folder, since, until)
         words = await service.words(q, language)
         found = [] if words.vector is None else (await best(words.vector, k, offset, group, choice)).results
         reading = words.reading
-        about = shapes.query_language(reading.foreign or reading.language, q, reading.detected)
-        return shapes.Searched(
+        about = schemas.query_language(reading.foreign or reading.language, q, reading.detected)
+        return schemas.Searched(
             query=q,
             language=about,
             guess=reading.guess,
@@ -156,36 +156,36 @@ def _questions(app: FastAPI, service: Service) -> None:
         )
 
     @app.get("/similar")
-    async def similar(id: Id, k: K = 24, offset: Offset = 0) -> shapes.Found:
+    async def similar(id: Id, k: K = 24, offset: Offset = 0) -> schemas.Found:
         """Pictures that are like one of the index, without that one."""
         hits = await service.find(await service.vector_of(id), offset + k + 1)
-        return shapes.Found(results=pictures([hit for hit in hits if hit[0] != id][offset : offset + k]))
+        return schemas.Found(results=pictures([hit for hit in hits if hit[0] != id][offset : offset + k]))
 
     @app.post("/similar", openapi_extra=PICTURE_BODY)
-    async def similar_to_sent(request: Request, k: K = 24, offset: Offset = 0, group: Group = False) -> shapes.Found:
+    async def similar_to_sent(request: Request, k: K = 24, offset: Offset = 0, group: Group = False) -> schemas.Found:
         """Pictures that are like the one whose bytes are sent."""
         return await best(await looked(request), k, offset, group, None)
 
     @app.get("/captions")
-    async def captions(id: Id, k: K = 24) -> shapes.Captions:
+    async def captions(id: Id, k: K = 24) -> schemas.Captions:
         """Captions that describe a picture of the index."""
         return await told(await service.vector_of(id), k)
 
     @app.post("/captions", openapi_extra=PICTURE_BODY)
-    async def captions_of_sent(request: Request, k: K = 24) -> shapes.Captions:
+    async def captions_of_sent(request: Request, k: K = 24) -> schemas.Captions:
         """Captions that describe the picture whose bytes are sent."""
         service.has_captions()
         return await told(await looked(request), k)
 
     @app.get("/check")
-    async def check(request: Request, id: Id, text: Sentence, language: Code = None) -> shapes.Checked:
+    async def check(request: Request, id: Id, text: Sentence, language: Code = None) -> schemas.Checked:
         """Whether a sentence is true of a picture of the index."""
         service.can_check()
         service.known(id)
         return await judged(await service.by_hand(service.pictures.read, id), text, language, request)
 
     @app.post("/check", openapi_extra=PICTURE_BODY)
-    async def check_sent(request: Request, text: Sentence, language: Code = None) -> shapes.Checked:
+    async def check_sent(request: Request, text: Sentence, language: Code = None) -> schemas.Checked:
         """Whether a sentence is true of the picture whose bytes are sent."""
         service.can_check()
         async with uploads.picture_of(request) as sent:
@@ -196,12 +196,12 @@ def _pictures(app: FastAPI, service: Service) -> None:
     shown = service.pictures
 
     @app.get("/pictures/{id}/about")
-    async def about_picture(id: Row) -> shapes.PictureAbout:
+    async def about_picture(id: Row) -> schemas.PictureAbout:
         """The name of a picture of the index, when it was taken, and how large its file is."""
         service.known(id)
         value = service.index.entries.value
         facts = {"taken": value("taken", id), "size": value("size", id)}
-        return shapes.PictureAbout(id=id, name=value("name", id), url=f"/pictures/{id}", **facts)
+        return schemas.PictureAbout(id=id, name=value("name", id), url=f"/pictures/{id}", **facts)
 
     @app.get("/pictures/{id}", response_class=Response, responses=PICTURE_ANSWER)
     async def picture(request: Request, id: Row, size: Size = None) -> Response:
@@ -222,16 +222,16 @@ def _around(app: FastAPI, service: Service, access: Access, name: str, root: str
     model = service.index.manifest.model
 
     @app.get("/about")
-    async def about() -> shapes.About:
+    async def about() -> schemas.About:
         """What is served here."""
-        return shapes.About(
+        return schemas.About(
             name=name,
             pictures=len(service.index),
-            languages=[shapes.language_of(code) for code in sorted(service.model.languages)],
+            languages=[schemas.language_of(code) for code in sorted(service.model.languages)],
             captions=service.captions is not None,
             check=service.checker is not None,
             root=root,
-            model=shapes.ModelAbout(
+            model=schemas.ModelAbout(
                 name=(service.index.folder / model.name).resolve().name if model.kind == "run" else model.name,
                 kind=model.kind,
                 backbone=model.backbone,
@@ -240,15 +240,15 @@ def _around(app: FastAPI, service: Service, access: Access, name: str, root: str
         )
 
     @app.get("/health")
-    async def health() -> shapes.Health:
+    async def health() -> schemas.Health:
         """That the server lives; needs no token."""
-        return shapes.Health(status="ok")
+        return schemas.Health(status="ok")
 
     @app.get("/ready")
-    async def ready() -> shapes.Health:
+    async def ready() -> schemas.Health:
         """That the index answers, too, wherever it is: 503 where it does not; needs no token."""
         await service.ready()
-        return shapes.Health(status="ok")
+        return schemas.Health(status="ok")
 
     @app.get(
         "/metrics",

@@ -8,7 +8,7 @@ from fastapi import FastAPI, Query, Request
 
 from groundling.model.vectors import Vectors
 from groundling.report.text_reading import notice
-from groundling.serve import shapes
+from groundling.serve import schemas
 from groundling.serve.examples import Example, examples_of, spread
 from groundling.serve.limits import LARGEST_ID, LONGEST_NAME, MOST_RESULTS
 from groundling.serve.problems import Problem
@@ -27,16 +27,16 @@ def install(app: FastAPI, service: Service) -> None:
     index = service.index
     kept: list[asyncio.Task[list[Example]]] = []
 
-    def named(row: int) -> shapes.Picture:
-        return shapes.Picture(id=row, name=index.entries.value("name", row), url=f"/pictures/{row}")
+    def named(row: int) -> schemas.Picture:
+        return schemas.Picture(id=row, name=index.entries.value("name", row), url=f"/pictures/{row}")
 
     @app.get("/sample")
-    async def sample(k: K = 24, start: Start = 0) -> shapes.Pictures:
+    async def sample(k: K = 24, start: Start = 0) -> schemas.Pictures:
         """Pictures of the index, spread over all of it."""
-        return shapes.Pictures(pictures=[named(row) for row in spread(len(index), k, start)])
+        return schemas.Pictures(pictures=[named(row) for row in spread(len(index), k, start)])
 
     @app.get("/examples")
-    async def examples() -> shapes.Examples:
+    async def examples() -> schemas.Examples:
         """Words to try, one query for each language, that this collection has pictures for."""
         if not kept:
             kept.append(asyncio.ensure_future(examples_of(service)))  # found once, for all who ask
@@ -45,15 +45,15 @@ def install(app: FastAPI, service: Service) -> None:
         except Problem:
             kept.clear()
             raise
-        return shapes.Examples(
+        return schemas.Examples(
             examples=[
-                shapes.Example(text=one.text, language=shapes.language_of(one.language), picture=named(one.row))
+                schemas.Example(text=one.text, language=schemas.language_of(one.language), picture=named(one.row))
                 for one in found
             ]
         )
 
     @app.get("/fit")
-    async def fit(text: Sentence, id: MaybeId = None, name: Name = None, language: Code = None) -> shapes.Fit:
+    async def fit(text: Sentence, id: MaybeId = None, name: Name = None, language: Code = None) -> schemas.Fit:
         """How well words fit a picture of the index, beside all others of it."""
         if (id is None) == (name is None):
             raise Problem(422, "name one picture, by `id` or by `name`")
@@ -63,13 +63,13 @@ def install(app: FastAPI, service: Service) -> None:
         return await fitting(await service.vector_of(row), text, language, row)
 
     @app.post("/fit", openapi_extra=PICTURE_BODY)
-    async def fit_of_sent(request: Request, text: Sentence, language: Code = None) -> shapes.Fit:
+    async def fit_of_sent(request: Request, text: Sentence, language: Code = None) -> schemas.Fit:
         """How well words fit the picture whose bytes are sent, beside those of the index."""
         async with service.uploads.picture_of(request) as sent:
             vector = await service.look(sent, client_of(request))
         return await fitting(vector, text, language, None)
 
-    async def fitting(picture: Vectors, text: str, language: str | None, row: int | None) -> shapes.Fit:
+    async def fitting(picture: Vectors, text: str, language: str | None, row: int | None) -> schemas.Fit:
         words = await service.words(text, language)
         if words.vector is None:
             raise Problem(422, "text: the sentence is empty")
@@ -81,10 +81,10 @@ def install(app: FastAPI, service: Service) -> None:
         ]
         best = None
         if better:
-            best = shapes.FoundPicture(**named(better[0][0]).model_dump(), score=round(better[0][1], 6))
+            best = schemas.FoundPicture(**named(better[0][0]).model_dump(), score=round(better[0][1], 6))
         reading = words.reading
-        about = shapes.query_language(reading.foreign or reading.language, text, reading.detected)
-        return shapes.Fit(
+        about = schemas.query_language(reading.foreign or reading.language, text, reading.detected)
+        return schemas.Fit(
             picture=None if row is None else named(row),
             score=round(score, 6),
             better=len(better),

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from fastapi import Path, Query, Request
 
-from groundling.search.choice import DATE
+from groundling.search.search_filter import DATE
 from groundling.serve.limits import (
     LARGEST_ID,
     LARGEST_SIDE,

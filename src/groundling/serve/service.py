@@ -27,15 +27,15 @@ from groundling.errors import UserError
 from groundling.model.reading import TextReading
 from groundling.model.vectors import Vectors
 from groundling.search import Index
-from groundling.search.choice import Choice
 from groundling.search.duplicates import Group, search_groups
 from groundling.search.faiss_store import faiss_module
+from groundling.search.search_filter import SearchFilter
 from groundling.serve.batching import Batcher, Full
+from groundling.serve.fair_semaphore import FairSemaphore
 from groundling.serve.limits import Limits
 from groundling.serve.metrics import Metrics
 from groundling.serve.pictures import UNKNOWN, Pictures, Shown, media_type
 from groundling.serve.problems import Problem, busy
-from groundling.serve.turns import Turns
 from groundling.serve.uploads import Uploads
 from groundling.text.language_detection import language_of_model
 
@@ -62,7 +62,7 @@ class Wanted:
 
     vector: Vectors
     k: int
-    choice: Choice | None
+    choice: SearchFilter | None
 
 
 class Service:
@@ -93,7 +93,7 @@ class Service:
         words = worker("words", 1 if self.model.kind == "run" else cores)
         pictures, search, self._judging = worker("pictures", cores), worker("search", cores), worker("judge", cores)
         usual, large = self.workers.count, 1
-        self._usual, self._large = Turns(usual), Turns(large)
+        self._usual, self._large = FairSemaphore(usual), FairSemaphore(large)
         self._decoding = ThreadPoolExecutor(usual + large, thread_name_prefix="decoding")
         self._pools = [words, pictures, search, self._judging, self._decoding]
         self._words: Batcher[tuple[str, str], Words] = self._batcher("words", self.understand, words)
@@ -189,10 +189,10 @@ class Service:
             found = self.pictures.keep(row, size, decoded.data)
         return found
 
-    async def find(self, vector: Vectors, k: int, choice: Choice | None = None) -> Hits:
+    async def find(self, vector: Vectors, k: int, choice: SearchFilter | None = None) -> Hits:
         return await self._ask(self._search, Wanted(vector, k, choice))
 
-    async def find_groups(self, vector: Vectors, k: int, choice: Choice | None = None) -> list[Group]:
+    async def find_groups(self, vector: Vectors, k: int, choice: SearchFilter | None = None) -> list[Group]:
         """The same, where pictures that look the same are one."""
         return await self._ask(self._grouped, Wanted(vector, k, choice))
 
@@ -270,7 +270,7 @@ class Service:
 
 def nearest(index: Index, some: list[Wanted]) -> list[Hits]:
     """Those that look in the same way are searched for together: a store may answer differently for another k."""
-    groups: dict[tuple[int, Choice | None], list[int]] = {}
+    groups: dict[tuple[int, SearchFilter | None], list[int]] = {}
     for place, wanted in enumerate(some):
         groups.setdefault((wanted.k, wanted.choice), []).append(place)
     _share(index, len(some))

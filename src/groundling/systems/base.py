@@ -12,7 +12,7 @@ from groundling import settings as all_settings
 from groundling.batches import Sampler, TrainingData
 from groundling.batches.stage import Loss, Stage
 from groundling.corpus.pairs import SentencePairs
-from groundling.corpus.pairs.kept_vectors import KeptVectors
+from groundling.corpus.pairs.cached_vectors import CachedVectors
 from groundling.dataset import Dataset
 from groundling.encoders import picture as pictures
 from groundling.encoders import tokenisers
@@ -67,7 +67,7 @@ class System(ABC):
         """Whether a student learns vectors as they are before they are brought to unit length."""
         return False
 
-    def targets(self, start: Start, pairs: SentencePairs) -> KeptVectors:
+    def targets(self, start: Start, pairs: SentencePairs) -> CachedVectors:
         """What a student learns to say: what the teacher says of known sentences."""
         return start.vectors(pairs)
 

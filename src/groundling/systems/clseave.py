@@ -27,12 +27,12 @@ from pydantic import Field, PositiveInt, field_validator
 from torch import Tensor
 
 from groundling.batches import DeviceBatch, Sampler, TrainingData
-from groundling.batches.lessons import LessonData, LessonSampler
+from groundling.batches.distillation import DistillationData, DistillationSampler
 from groundling.batches.ragged import Ragged
 from groundling.batches.stage import Loss
 from groundling.corpus import Corpus, sentence_pairs
 from groundling.corpus.pairs import PairStore, SentencePairs
-from groundling.corpus.pairs.kept_vectors import KeptVectors
+from groundling.corpus.pairs.cached_vectors import CachedVectors
 from groundling.dataset import Dataset
 from groundling.encoders import text as captions
 from groundling.encoders.pair import Encoders
@@ -44,8 +44,8 @@ from groundling.objectives.distillation import squared_error, unexplained
 from groundling.settings import Settings as AnySettings
 from groundling.settings import notice
 from groundling.systems.base import System, register
-from groundling.systems.lesson_material import PairSettings, lesson_material, pairs_of, sample
 from groundling.systems.plan import Context, Plan, Start, Validation
+from groundling.systems.student_data import PairSettings, pairs_of, sample, student_data
 from groundling.text import Tokeniser
 
 #: Students that are called by a name of their own; all others are text encoders.
@@ -140,7 +140,7 @@ class Clseave(System):
         if start is None:  # before the teacher is there, nobody knows which languages are new
             return super().material(dataset, start)
         check = self.student_encoder[0].check_languages
-        return lesson_material(self.settings, dataset, start, self.task, check, self.corpus_of)
+        return student_data(self.settings, dataset, start, self.task, check, self.corpus_of)
 
     def corpus_of(self, pairs: PairStore) -> Corpus:
         """What stands for a corpus where millions of pairs may be: its name."""
@@ -210,7 +210,7 @@ class Clseave(System):
 
     def setup(self, context: Context) -> Plan:
         plan = super().setup(context)
-        data, sampler = cast(LessonData, plan.data), cast(LessonSampler, plan.stage.sampler)
+        data, sampler = cast(DistillationData, plan.data), cast(DistillationSampler, plan.stage.sampler)
         stage = replace(plan.stage, bring=lambda batch: data.bring(batch, sampler.soon))
         return replace(plan, stage=stage, sample=sample(context, plan.tokeniser))
 
@@ -218,11 +218,13 @@ class Clseave(System):
         """New sentences as the student reads them; the teacher has read the known ones."""
         pairs = pairs_of(context).split("train")
         tokens = Ragged.cut(cast(TaughtTokeniser, tokeniser).student, pairs.new, pairs.languages, pairs.folder)
-        return LessonData.of(pairs, tokens, self.targets(_teacher(context), pairs), context.device)
+        return DistillationData.of(pairs, tokens, self.targets(_teacher(context), pairs), context.device)
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         training = context.recipe.training
-        return LessonSampler(cast(LessonData, data), training.batch_size, training.seed, training.length_pool)
+        return DistillationSampler(
+            cast(DistillationData, data), training.batch_size, training.seed, training.length_pool
+        )
 
     def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
         return sentence_loss if self.settings.distance == "share" else published_loss
@@ -231,13 +233,13 @@ class Clseave(System):
     def aligns_unscaled(self) -> bool:
         return self.settings.distance == "mse"
 
-    def targets(self, start: Start, pairs: SentencePairs) -> KeptVectors:
+    def targets(self, start: Start, pairs: SentencePairs) -> CachedVectors:
         return start.unscaled_vectors(pairs) if self.aligns_unscaled else super().targets(start, pairs)
 
 
 def published_loss(encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
     """The mean squared error of sentences before they are brought to unit length."""
-    here = cast(LessonData, data).here(batch.rows, batch.longest)
+    here = cast(DistillationData, data).here(batch.rows, batch.longest)
     said = encoders.text.learner().unscaled(here.ids, here.lengths)
     with torch.autocast(said.device.type, enabled=False):
         return squared_error(said.float(), here.targets)
@@ -245,7 +247,7 @@ def published_loss(encoders: Encoders, data: TrainingData, batch: DeviceBatch) -
 
 def sentence_loss(encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
     """Of sentences in new languages and the teacher's vectors of known ones that mean the same."""
-    here = cast(LessonData, data).here(batch.rows, batch.longest)
+    here = cast(DistillationData, data).here(batch.rows, batch.longest)
     said = encoders.text.learner()(here.ids, here.lengths)
     with torch.autocast(said.device.type, enabled=False):
         return unexplained(said.float(), here.targets)

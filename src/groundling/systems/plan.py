@@ -14,7 +14,7 @@ from groundling import hub
 from groundling.batches import TrainingData
 from groundling.batches.stage import Learn, Stage
 from groundling.corpus.pairs import SentencePairs
-from groundling.corpus.pairs.kept_vectors import Ask, KeptVectors
+from groundling.corpus.pairs.cached_vectors import Ask, CachedVectors
 from groundling.dataset import Dataset
 from groundling.encoders.pair import Encoders
 from groundling.encoders.text.base import spelled_out
@@ -80,11 +80,11 @@ class Start:
     fingerprint: str
     pictures: KeptPictures | None = None
 
-    def vectors(self, pairs: SentencePairs) -> KeptVectors:
+    def vectors(self, pairs: SentencePairs) -> CachedVectors:
         """What it says of known sentences, asked for once and kept."""
-        return KeptVectors(pairs, self.ask, cache_folder() / "teacher-vectors" / self.fingerprint[:32])
+        return CachedVectors(pairs, self.ask, cache_folder() / "teacher-vectors" / self.fingerprint[:32])
 
-    def unscaled_vectors(self, pairs: SentencePairs) -> KeptVectors:
+    def unscaled_vectors(self, pairs: SentencePairs) -> CachedVectors:
         """The same before they are brought to unit length."""
         text = self.encoders.text
 
@@ -98,7 +98,7 @@ class Start:
                 parts.append(vectors.float().cpu().numpy())
             return np.concatenate(parts)
 
-        return KeptVectors(pairs, ask, cache_folder() / "teacher-vectors" / f"{self.fingerprint[:32]}-unscaled")
+        return CachedVectors(pairs, ask, cache_folder() / "teacher-vectors" / f"{self.fingerprint[:32]}-unscaled")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from pydantic import Field
 from torch import Tensor
 
 from groundling.batches import DeviceBatch, Sampler, TrainingData
-from groundling.batches.lessons import LessonData, LessonSampler
+from groundling.batches.distillation import DistillationData, DistillationSampler
 from groundling.batches.ragged import Ragged
 from groundling.batches.stage import Loss
 from groundling.corpus import sentence_pairs
@@ -34,8 +34,8 @@ from groundling.errors import UserError
 from groundling.objectives.distillation import unexplained
 from groundling.settings import Settings
 from groundling.systems.base import register
-from groundling.systems.lesson_material import PairSettings, lesson_material, pairs_of, sample
 from groundling.systems.plan import Context, Plan, Start, Validation
+from groundling.systems.student_data import PairSettings, pairs_of, sample, student_data
 from groundling.systems.tuned import Tuned
 from groundling.text import Tokeniser
 
@@ -81,7 +81,7 @@ class TunedText(Tuned):
                 "student own tunes the text side of a pretrained model, and this teacher has another; choose a student "
                 "that reads beside it"
             )
-        return lesson_material(
+        return student_data(
             self.settings,
             dataset,
             start,
@@ -101,7 +101,7 @@ class TunedText(Tuned):
 
     def setup(self, context: Context) -> Plan:
         plan = super().setup(context)
-        data, sampler = cast(LessonData, plan.data), cast(LessonSampler, plan.stage.sampler)
+        data, sampler = cast(DistillationData, plan.data), cast(DistillationSampler, plan.stage.sampler)
         stage = replace(plan.stage, bring=lambda batch: data.bring(batch, sampler.soon))
         source = pairs_of(context)
         known = source.known if context.start is None else [*context.start.languages] or source.known
@@ -117,11 +117,13 @@ class TunedText(Tuned):
         pairs = pairs_of(context).split("train")
         tokens = Ragged.cut(tokeniser, pairs.new, pairs.languages, pairs.folder)
         known = Ragged.cut(tokeniser, pairs.known, pairs.known_languages, pairs.folder)
-        return LessonData.of(pairs, tokens, context.start.vectors(pairs), context.device, known)
+        return DistillationData.of(pairs, tokens, context.start.vectors(pairs), context.device, known)
 
     def sampler(self, context: Context, data: TrainingData) -> Sampler:
         training = context.recipe.training
-        return LessonSampler(cast(LessonData, data), training.batch_size, training.seed, training.length_pool)
+        return DistillationSampler(
+            cast(DistillationData, data), training.batch_size, training.seed, training.length_pool
+        )
 
     def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
         return HeldLoss(self.settings.held)
@@ -134,7 +136,7 @@ class HeldLoss:
     held: float
 
     def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
-        here = cast(LessonData, data).here(batch.rows, batch.longest)
+        here = cast(DistillationData, data).here(batch.rows, batch.longest)
         said = encoders.text(here.ids, here.lengths)
         with torch.autocast(said.device.type, enabled=False):
             new, old = said.float().chunk(2)

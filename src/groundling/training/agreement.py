@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from groundling.batches.lessons import LessonData
+from groundling.batches.distillation import DistillationData
 from groundling.devices import autocast
 from groundling.objectives.distillation import unexplained
 from groundling.systems import Encoders
@@ -25,16 +25,16 @@ class Agreement:
 
     Attributes:
         data: held-out sentences.
-        score: "all" for the mean over the new languages, or the code of the one that counts.
+        language: "all" for the mean over the new languages, or the code of the one that counts.
         unscaled: squared and absolute errors are those of vectors before they are brought to unit length.
 
     The mean over sentences of both errors, each summed over dimensions, is told beside: Figure 4.1 and Tables A.2 and
     A.3 of the thesis.
     """
 
-    data: LessonData
+    data: DistillationData
     precision: str
-    score: str
+    language: str
     unscaled: bool = False
     targets: Tensor = field(init=False, repr=False)
 
@@ -64,7 +64,7 @@ class Agreement:
         for number in np.unique(data.languages).tolist():
             rows = torch.from_numpy(np.flatnonzero(data.languages == number)).to(said.device)
             found[data.codes[number]] = 100 * (1 - float(unexplained(said[rows], targets[rows])))
-        score = sum(found.values()) / len(found) if self.score == "all" else found[self.score]
+        score = sum(found.values()) / len(found) if self.language == "all" else found[self.language]
         return Validated(score, found, {"agreement": sum(found.values()) / len(found), **errors})
 
     def _said(self, encoders: Encoders) -> Tensor:

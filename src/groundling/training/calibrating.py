@@ -9,8 +9,8 @@ from groundling.corpus import Corpus
 from groundling.corpus.formats.decisions import Decisions
 from groundling.dataset import Dataset
 from groundling.errors import UserError
-from groundling.evaluation.asked import asked_corpus
 from groundling.evaluation.entailment import fitted_temperature
+from groundling.evaluation.request import requested_corpus
 from groundling.files import write_json
 from groundling.model.trained import TrainedModel
 from groundling.run import Run
@@ -89,7 +89,7 @@ def calibrate(
     if decisions is not None:
         found = fitted_temperature(model, _decided(model, decisions, pictures or decisions.parent))
     else:
-        settings = asked_corpus(model.recipe.corpus, corpus)
+        settings = requested_corpus(model.recipe.corpus, corpus)
         found = fitted_temperature(model, Dataset.load(settings, model.recipe.features, data), split)
     if found.value == 1:
         raise UserError(f"{folder}: its temperature stays what it was, {model.temperature:.3g}: {found.told_by}")

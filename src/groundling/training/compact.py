@@ -18,7 +18,7 @@ from groundling.training.facts import command
 
 @dataclass(frozen=True)
 class Compacted:
-    """What a run had, and what its smaller twin has left.
+    """What a run had, and what its smaller copy has left.
 
     Attributes:
         run, source: the folders of the new and of the old run.

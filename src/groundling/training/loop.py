@@ -28,9 +28,9 @@ from groundling.training.calibrating import with_temperature
 from groundling.training.contexts import load_start, make_context
 from groundling.training.encoding_in_parts import encoded_in_parts
 from groundling.training.facts import facts
-from groundling.training.kept_features import keep_features
 from groundling.training.metrics import Metrics, NoMetrics
 from groundling.training.pace import Pace
+from groundling.training.saved_features import save_features
 from groundling.training.schedule import learning_rate
 from groundling.training.step import EagerStep, fastest, make_optimiser, set_learning_rate
 from groundling.training.teachers import teacher_vectors
@@ -120,7 +120,7 @@ def _train(
         return
 
     if plan.dev_features is not None and not system.keeps_pictures:
-        keep_features(run, recipe, dataset)
+        save_features(run, recipe, dataset)
     elif recipe.features.weights is not None:
         take_along(Path(recipe.features.weights), run.folder)
     splits = {name: int((dataset.corpus.splits == name).sum()) for name in SPLITS}

@@ -25,7 +25,7 @@ from groundling.run import Run
 from groundling.settings import CorpusSettings, Recipe, TrainingSettings, check
 from groundling.systems import Start
 from groundling.systems.plan import NO_CORPUS
-from groundling.training import lesson_checks
+from groundling.training import pair_checks
 from groundling.training.estimate import spoken
 from groundling.training.loop import train
 from groundling.training.taught_result import Abilities, TaughtResult
@@ -102,7 +102,7 @@ def teach(
         raise UserError(f'the teacher does not know "{lesson.known}" (it knows {", ".join(start.languages)})')
     recipe = with_steps(recipe, lesson, pairs)
     tell = tell or (lambda _: None)
-    for sentence in [] if Run(out).recipe_file.exists() else lesson_checks.sentences(pairs):
+    for sentence in [] if Run(out).recipe_file.exists() else pair_checks.sentences(pairs):
         tell(sentence)
     foretell = _Foretell(tell, recipe.training.maximum_steps)
     start_at = Path(lesson.model)

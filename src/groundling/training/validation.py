@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from groundling.batches import TrainingData
-from groundling.batches.lessons import LessonData
+from groundling.batches.distillation import DistillationData
 from groundling.batches.ragged import Ragged
 from groundling.corpus import Corpus
 from groundling.devices import autocast, pick_precision
@@ -42,13 +42,13 @@ def validation(plan: Plan, context: Context) -> Validate:
 
 
 def _agreement(plan: Plan, context: Context, precision: str) -> Validate:
-    score, source, start = context.recipe.training.validation_language, context.dev.pairs, context.start
+    language, source, start = context.recipe.training.validation_language, context.dev.pairs, context.start
     assert source is not None and start is not None  # noqa: S101 (of a student)
-    check_score(score, source.new)
+    check_language(language, source.new)
     pairs, tokeniser = source.split("dev"), plan.encoders.text.learner().tokeniser
     tokens = Ragged.cut(tokeniser, pairs.new, pairs.languages, None)
-    held_out = LessonData.of(pairs, tokens, plan.system.targets(start, pairs), context.device)
-    return Agreement(held_out, precision, score, plan.system.aligns_unscaled)
+    held_out = DistillationData.of(pairs, tokens, plan.system.targets(start, pairs), context.device)
+    return Agreement(held_out, precision, language, plan.system.aligns_unscaled)
 
 
 def _entailment(plan: Plan, context: Context, precision: str) -> Validate:
@@ -94,13 +94,13 @@ class DevSplit:
     """The dev split on the device.
 
     Attributes:
-        score: "all" for all languages together, or the code of the one language that counts.
+        language: "all" for all languages together, or the code of the one language that counts.
         metric: what is compared.
     """
 
     data: TrainingData
     precision: str
-    score: str
+    language: str
     metric: Metric
 
     @property
@@ -108,7 +108,7 @@ class DevSplit:
         return score_name(self.metric)
 
     def __post_init__(self) -> None:
-        check_score(self.score, self.data.codes)
+        check_language(self.language, self.data.codes)
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class EntailmentValidation(DevSplit):
         found = judged(self.data, encoders, self.precision)
         accuracies = {code: part.accuracy for code, part in found.languages.items()}
         counted = {code: self.metric.sign * part.value(self.metric.name) for code, part in found.languages.items()}
-        score = sum(counted.values()) / len(counted) if self.score == "all" else counted[self.score]
+        score = sum(counted.values()) / len(counted) if self.language == "all" else counted[self.language]
         mean = found.mean
         also = {"accuracy": mean["accuracy"], "validation_loss": mean["log_loss"]}
         if self.learned is not None:
@@ -187,14 +187,14 @@ class RetrievalValidation(DevSplit):
             by_language[code] = found.value(self.metric.name)
             mean_recalls.append(found.value("mR"))
         encoders.train(was_training)
-        score = sum(by_language.values()) if self.score == "all" else by_language[self.score]
+        score = sum(by_language.values()) if self.language == "all" else by_language[self.language]
         mean = sum(mean_recalls) / len(mean_recalls)
         return Validated(self.metric.sign * score, by_language, {"mR": mean})
 
 
-def check_score(score: str, codes: Sequence[str]) -> None:
-    if score != "all" and score not in codes:
-        raise UserError(f'training.validation_language: no dev captions in "{score}"{did_you_mean(score, codes)}')
+def check_language(language: str, codes: Sequence[str]) -> None:
+    if language != "all" and language not in codes:
+        raise UserError(f'training.validation_language: no dev captions in "{language}"{did_you_mean(language, codes)}')
 
 
 def check_languages(train: Corpus, dev: Corpus, what: str = "captions") -> None:

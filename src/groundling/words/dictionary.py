@@ -67,7 +67,7 @@ def parse_pair(line: str) -> Pair | None:
 
 
 def identical(source: WordVectors, target: WordVectors) -> list[Pair]:
-    """Words both languages write alike: names, numbers, loans. A weak dictionary, for want of a better one."""
+    """Words both languages write alike: names, numbers, loanwords. A weak dictionary, for want of a better one."""
     return [(word, word) for word in source.words if word in target]
 
 

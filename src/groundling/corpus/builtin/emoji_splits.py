@@ -18,7 +18,7 @@ LETTER_SIGNS = frozenset(map(ord, "©®™ℹⓂ㊗㊙🔟🔠🔡🔢🔣🔤")
 CHILDREN = {"1f466", "1f467", "1f9d2"}
 FAMILY = "1f46a"
 # OpenMoji draws these exactly like the form without a gender ("man student" like "student"), which may be held out.
-TWINS = frozenset(
+SAME_DRAWING = frozenset(
     (
         "1f468-200d-1f393",  # man student
         "1f468-200d-1f33e",  # man farmer
@@ -72,7 +72,7 @@ def is_family(key: str) -> bool:
 
 
 def may_be_held_out(key: str) -> bool:
-    return not is_spelled(key) and not is_family(key) and key not in TWINS
+    return not is_spelled(key) and not is_family(key) and key not in SAME_DRAWING
 
 
 def in_seeded_order(keys: list[str], seed: int) -> list[str]:

@@ -21,7 +21,7 @@ from groundling.decoding.workers import shared
 from groundling.errors import UserError
 from groundling.progress import bar
 
-OPENER = "groundling.model.kept_sides"
+OPENER = "groundling.model.copied_sides"
 AT_ONCE = 64  # pictures that are decoded, or looked at outside training, together
 
 

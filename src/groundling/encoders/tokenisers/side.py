@@ -20,7 +20,7 @@ from groundling.errors import UserError
 from groundling.settings import TextSettings
 from groundling.text.tokens import Tokeniser, TokenizerRules, Tokens
 
-OPENER = "groundling.model.kept_sides"
+OPENER = "groundling.model.copied_sides"
 MASK = "attention_mask"
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.encoders.tokenisers import use_unpacked
-from groundling.encoders.tokenisers.use_kept import Rows, kept_rows
+from groundling.encoders.tokenisers.use_cache import Rows, cached_rows
 from groundling.errors import UserError
 from groundling.files import cache_folder
 from groundling.progress import bar
@@ -80,7 +80,7 @@ def spelled(texts: Sequence[str]) -> npt.NDArray[np.int32]:
     with bar("Sentence vectors", len(texts)) as progress:
         if len(texts) < MANY:
             return _spell(texts, progress.advance).astype(np.int32)
-        store = kept_rows(cache_folder() / "sentence-vectors" / version(), LETTERS)
+        store = cached_rows(cache_folder() / "sentence-vectors" / version(), LETTERS)
         known, letters = store.find(texts)
         progress.advance(int(known.sum()))
         new = np.flatnonzero(~known)

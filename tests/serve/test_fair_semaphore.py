@@ -1,4 +1,4 @@
-"""Turns: in rotation among those who ask, and never all places for one."""
+"""FairSemaphore: in rotation among those who ask, and never all places for one."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from groundling.serve.turns import Turns
+from groundling.serve.fair_semaphore import FairSemaphore
 
 
 def run(play: Callable[[], Awaitable[None]]) -> None:
@@ -22,11 +22,11 @@ async def settle() -> None:
 class Player:
     """Somebody who holds a place from the moment that he gets it until he is told to leave."""
 
-    def __init__(self, turns: Turns, who: str) -> None:
+    def __init__(self, turns: FairSemaphore, who: str) -> None:
         self.has, self.leave = False, asyncio.Event()
         self.task = asyncio.ensure_future(self._play(turns, who))
 
-    async def _play(self, turns: Turns, who: str) -> None:
+    async def _play(self, turns: FairSemaphore, who: str) -> None:
         async with turns.turn(who):
             self.has = True
             await self.leave.wait()
@@ -38,7 +38,7 @@ class Player:
 
 def test_nobody_holds_all_places_and_others_come_at_once() -> None:
     async def play() -> None:
-        turns = Turns(2)
+        turns = FairSemaphore(2)
         greedy = [Player(turns, "greedy") for _ in range(5)]
         await settle()
         assert [one.has for one in greedy] == [True, False, False, False, False]
@@ -59,7 +59,7 @@ def test_nobody_holds_all_places_and_others_come_at_once() -> None:
 
 def test_one_place_is_for_all_in_rotation() -> None:
     async def play() -> None:
-        turns, order = Turns(1), []
+        turns, order = FairSemaphore(1), []
 
         async def ask(who: str) -> None:
             async with turns.turn(who):
@@ -74,7 +74,7 @@ def test_one_place_is_for_all_in_rotation() -> None:
 
 def test_several_may_have_several_while_there_is_room() -> None:
     async def play() -> None:
-        turns = Turns(4)
+        turns = FairSemaphore(4)
         held = [Player(turns, who) for who in "aab"]
         waiting = Player(turns, "a")
         await settle()
@@ -95,7 +95,7 @@ def test_several_may_have_several_while_there_is_room() -> None:
 
 def test_who_leaves_while_waiting_keeps_nobody_from_a_place() -> None:
     async def play() -> None:
-        turns = Turns(1)
+        turns = FairSemaphore(1)
         first, second, third = (Player(turns, who) for who in "abc")
         await settle()
         second.task.cancel()

@@ -10,7 +10,7 @@ DATE = "[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?)?"
 
 
 @dataclass(frozen=True)
-class Choice:
+class SearchFilter:
     """Pictures in `folder` and below it, taken from `since` to `until` ("2019", "2019-07" or "2019-07-31", inclusive).
 
     Dates are compared as the text they are written as: "2019-07" is before all days of that month, and "2019-07~"
@@ -25,7 +25,7 @@ class Choice:
     @staticmethod
     def of(
         folder: str | None = None, since: str | None = None, until: str | None = None, language: str | None = None
-    ) -> "Choice | None":
+    ) -> "SearchFilter | None":
         """None where nothing is left out."""
         for name, said in (("since", since), ("until", until)):
             if said and not re.fullmatch(DATE, said):
@@ -35,7 +35,7 @@ class Choice:
         clean = (folder or "").strip("/").removeprefix("./")
         if not (clean.strip(".") or since or until or language):
             return None
-        return Choice(clean if clean != "." else "", since or "", until or "", language or "")
+        return SearchFilter(clean if clean != "." else "", since or "", until or "", language or "")
 
     @property
     def after(self) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class EvaluationRequest:
     """A question to a model.
 
     Attributes:
@@ -37,12 +37,12 @@ class Asked:
         if isinstance(self.corpus, CorpusSettings):
             return self.corpus
         if model.corpus is not None:
-            return asked_corpus(model.corpus, self.corpus, self.languages)
+            return requested_corpus(model.corpus, self.corpus, self.languages)
         if self.corpus is None:
             raise UserError(f"{model.name}: name the corpus to ask it about with --corpus")
-        return asked_corpus(CorpusSettings(name=self.corpus), languages=self.languages)
+        return requested_corpus(CorpusSettings(name=self.corpus), languages=self.languages)
 
-    def in_shared_languages(self, model: "Model", data: Path | None) -> "Asked":
+    def in_shared_languages(self, model: "Model", data: Path | None) -> "EvaluationRequest":
         """The same question, in those languages of a run's recipe that another corpus has; one line says which."""
         for code in self.languages or ():
             if model.languages and code not in model.languages:
@@ -63,7 +63,7 @@ class Asked:
     def is_own(self, model: "Model") -> bool:
         """Whether it is the question that a run is tested by, whose answer is kept in its folder."""
         folds = (None, model.evaluation.folds)
-        return model.run is not None and self in [Asked(folds=number) for number in folds]
+        return model.run is not None and self in [EvaluationRequest(folds=number) for number in folds]
 
     def to_json(self, model: "Model") -> dict[str, Any]:
         """All that is needed to ask the model again."""
@@ -75,11 +75,13 @@ class Asked:
         return {key: value for key, value in found.items() if value is not None}
 
     @staticmethod
-    def from_json(data: Mapping[str, Any]) -> "Asked":
-        return Asked(CorpusSettings(**data["corpus"]), data["split"], data.get("captions"), data.get("folds"))
+    def from_json(data: Mapping[str, Any]) -> "EvaluationRequest":
+        return EvaluationRequest(
+            CorpusSettings(**data["corpus"]), data["split"], data.get("captions"), data.get("folds")
+        )
 
 
-def asked_corpus(
+def requested_corpus(
     own: CorpusSettings,
     corpus: str | None = None,
     languages: Sequence[str] | None = None,

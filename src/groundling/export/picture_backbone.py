@@ -24,7 +24,7 @@ SQUARES = ["squares", None, None, None]
 
 
 @dataclass(frozen=True)
-class Eyes:
+class ExportedBackbone:
     """
     Attributes:
         name: what they are called in the manifest.
@@ -43,11 +43,11 @@ class Eyes:
         return make_graph(self.network, {"pixels": (example, SQUARES)}, "squares", f"backbone {self.name}", "features")
 
 
-def eyes_of(model: TrainedModel) -> Eyes | None:
+def backbone_of_run(model: TrainedModel) -> ExportedBackbone | None:
     """None where a run was trained on features that came from elsewhere."""
     if model.pictures is not None:
-        return eyes_of_side(model, model.pictures)
-    seen = seen_by(model)
+        return backbone_of_side(model, model.pictures)
+    seen = network_of_run(model)
     if seen is None:
         return None
     backbone, cut = seen
@@ -58,10 +58,10 @@ def eyes_of(model: TrainedModel) -> Eyes | None:
 
     own = PreprocessingSettings.model_fields.keys() - {"like"}
     looking = PreprocessingSettings(**{name: getattr(cut, name) for name in own})
-    return Eyes(model.recipe.features.backbone, BackboneGraph(backbone, cut.mirror), looking, compared)
+    return ExportedBackbone(model.recipe.features.backbone, BackboneGraph(backbone, cut.mirror), looking, compared)
 
 
-def eyes_of_side(model: Model, side: PictureSide) -> Eyes:
+def backbone_of_side(model: Model, side: PictureSide) -> ExportedBackbone:
     """Those of a pretrained pair, whose pictures go through its own processor, and exported through ours."""
     cutting = side.cutting()
 
@@ -72,10 +72,10 @@ def eyes_of_side(model: Model, side: PictureSide) -> Eyes:
 
     cut = {name: value for name, value in asdict(cutting).items() if name not in ("mean", "std")}
     looking = PreprocessingSettings(mirror=False, crops=1, **cut)
-    return Eyes(side.backbone, PictureGraph(side, cutting), looking, compared)
+    return ExportedBackbone(side.backbone, PictureGraph(side, cutting), looking, compared)
 
 
-def seen_by(model: TrainedModel) -> tuple[Backbone, Preprocessing] | None:
+def network_of_run(model: TrainedModel) -> tuple[Backbone, Preprocessing] | None:
     """The backbone of a run, and how it cuts pictures."""
     settings = model.feature_settings
     if settings is None or settings.array is not None:

@@ -23,7 +23,7 @@ Ask = Callable[[Sequence[str], Sequence[str]], Vectors]
 NOWHERE = -1
 
 
-class KeptVectors:
+class CachedVectors:
     """The vectors of the known sentences of some pairs.
 
     Args:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
 
 
-class Turns:
+class FairSemaphore:
     """Args: `places` is how many have a turn at the same time."""
 
     def __init__(self, places: int) -> None:

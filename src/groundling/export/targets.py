@@ -1,4 +1,4 @@
-"""The ways by which a model leaves: ONNX graphs, sentence-transformers, immich; one or several of them."""
+"""What a model can be exported to: ONNX graphs, sentence-transformers, immich; one or several of them."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,7 +31,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Left:
+class Exported:
     """What was written."""
 
     onnx: Path | None = None
@@ -40,15 +40,15 @@ class Left:
     immich: Written | None = None
 
 
-def leave(
+def export_model(
     model: str,
     onnx: Path | None = None,
     sentence_transformers: Path | None = None,
     immich: Path | None = None,
     precision: Precision = "float32",
     text_model: str | None = None,
-) -> Left:
-    """By the doors that are named; ONNX graphs beside the model where none is.
+) -> Exported:
+    """To the folders that are named; ONNX graphs beside the model where none is.
 
     Args:
         model: a run, or a pretrained model by its folder or hub name.
@@ -64,17 +64,17 @@ def leave(
     for place in (onnx, sentence_transformers, immich):
         if place is not None:
             refuse_existing(place.expanduser())
-    left: dict[str, Written] = {}
+    written: dict[str, Written] = {}
     manifest = None if onnx is None else _to_onnx(model, text_model, onnx, precision)
     if sentence_transformers is not None:
         from groundling.export.sentence_transformers_folder import to_sentence_transformers
 
-        left["sentence_transformers"] = to_sentence_transformers(model, text_model, sentence_transformers)
+        written["sentence_transformers"] = to_sentence_transformers(model, text_model, sentence_transformers)
     if immich is not None:
         from groundling.export.immich import to_immich
 
-        left["immich"] = to_immich(model, text_model, immich, precision)
-    return Left(onnx, manifest, left.get("sentence_transformers"), left.get("immich"))
+        written["immich"] = to_immich(model, text_model, immich, precision)
+    return Exported(onnx, manifest, written.get("sentence_transformers"), written.get("immich"))
 
 
 def _to_onnx(model: str, text_model: str | None, folder: Path, precision: Precision) -> Manifest:

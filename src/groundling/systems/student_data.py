@@ -49,7 +49,7 @@ class PairSettings(BaseModel):
         return {**{key: value for key, value in values.items() if key != "language"}, "languages": [one] if one else []}
 
 
-def lesson_material(
+def student_data(
     own: PairSettings,
     dataset: Dataset,
     start: Start,
@@ -109,7 +109,7 @@ def lesson_material(
 
 
 def pairs_of(context: Context) -> PairSource:
-    assert context.train.pairs is not None  # noqa: S101 (see `lesson_material`)
+    assert context.train.pairs is not None  # noqa: S101 (see `student_data`)
     return context.train.pairs
 
 

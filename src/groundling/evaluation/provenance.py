@@ -9,13 +9,13 @@ from groundling.checksums import sha256
 from groundling.corpus import Corpus
 from groundling.corpus.columns import Strings
 from groundling.errors import UserError
-from groundling.evaluation.asked import Asked
+from groundling.evaluation.request import EvaluationRequest
 from groundling.model import Model, load
 from groundling.run import Run
 
 
 @dataclass(frozen=True)
-class MadeFrom:
+class Provenance:
     """The origin of an evaluation.
 
     Attributes:
@@ -30,25 +30,25 @@ class MadeFrom:
     settings: dict[str, Any]
 
     @staticmethod
-    def of(run: Run, hashes: dict[str, str]) -> "MadeFrom":
+    def of(run: Run, hashes: dict[str, str]) -> "Provenance":
         """Of a run that was asked what it was trained for."""
-        return MadeFrom(sha256(run.weights_file), hashes, evaluation_settings(run))
+        return Provenance(sha256(run.weights_file), hashes, evaluation_settings(run))
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @staticmethod
-    def from_json(data: Mapping[str, Any]) -> "MadeFrom":
+    def from_json(data: Mapping[str, Any]) -> "Provenance":
         if not isinstance(data["corpus"], dict) or not isinstance(data["settings"], dict):
             raise TypeError("not a record of an evaluation")
-        return MadeFrom(data["weights"], data["corpus"], data["settings"])
+        return Provenance(data["weights"], data["corpus"], data["settings"])
 
     def why_stale(self, run: Run) -> str | None:
         """In a few words why an evaluation of this run no longer holds; None where it does.
 
         Where the model is gone, as weights are after a table, nothing can have changed.
         """
-        if self.asked is not None:
+        if self.request is not None:
             return self._why_model_is_stale()
         if not run.weights_file.exists():
             return None
@@ -59,9 +59,9 @@ class MadeFrom:
         return None
 
     @property
-    def asked(self) -> Asked | None:
+    def request(self) -> EvaluationRequest | None:
         """What was asked, where it was not a run's own question."""
-        return Asked.from_json(self.settings) if "model" in self.settings else None
+        return EvaluationRequest.from_json(self.settings) if "model" in self.settings else None
 
     def model(self, device: str = "cpu") -> Model:
         """The model that was asked, where that lies in a folder of its own."""

@@ -20,7 +20,7 @@ CHECK = 32  # bytes of a checksum
 Rows = npt.NDArray[np.uint16]
 
 
-class KeptRows:
+class CachedRows:
     """Rows of `width` numbers by text, in a folder."""
 
     def __init__(self, folder: Path, width: int) -> None:
@@ -69,6 +69,6 @@ def _key(text: str) -> bytes:
 
 
 @lru_cache(maxsize=1)
-def kept_rows(folder: Path, width: int) -> KeptRows:
+def cached_rows(folder: Path, width: int) -> CachedRows:
     """Those of a folder, opened once in a process."""
-    return KeptRows(folder, width)
+    return CachedRows(folder, width)

@@ -37,7 +37,7 @@ class Staged:
 
 
 @dataclass(frozen=True)
-class LessonData(TrainingData):
+class DistillationData(TrainingData):
     """Attributes:
     pairs: the sentences.
     tokens: of the new ones, as the student reads them.
@@ -54,9 +54,9 @@ class LessonData(TrainingData):
     @staticmethod
     def of(
         pairs: SentencePairs, tokens: Ragged, teach: Teach, device: torch.device, known_tokens: Ragged | None = None
-    ) -> "LessonData":
+    ) -> "DistillationData":
         nothing = torch.zeros(0, dtype=torch.int64, device=device)
-        return LessonData(
+        return DistillationData(
             ids=torch.zeros(0, 1, dtype=torch.int32, device=device),
             device_lengths=nothing,
             device_owners=nothing,
@@ -109,14 +109,14 @@ class LessonData(TrainingData):
         return int(self.lengths.max(initial=0))
 
 
-class LessonSampler(Position):
+class DistillationSampler(Position):
     """Batches of the kind "lesson": new sentences, then for each a known one that means the same.
 
     A pass goes through all new sentences once; where one has several known ones, another is drawn each time. Batch k is
     a pure function of seed and k.
     """
 
-    def __init__(self, data: LessonData, batch_size: int, seed: int, pool: int = 64) -> None:
+    def __init__(self, data: DistillationData, batch_size: int, seed: int, pool: int = 64) -> None:
         if not len(data.pairs):
             raise UserError(f"{data.pairs.name}: no sentence has one beside it in a language that the teacher knows")
         self.data, self.seed = data, seed

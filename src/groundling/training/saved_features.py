@@ -9,7 +9,7 @@ from groundling.vision.from_settings import corpus_features
 from groundling.vision.tuned import Kept
 
 
-def keep_features(run: Run, recipe: Recipe, dataset: Dataset) -> None:
+def save_features(run: Run, recipe: Recipe, dataset: Dataset) -> None:
     """So that a copy of the run can be evaluated where there are no pictures."""
     corpus = dataset.corpus.keep_pictures(dataset.corpus.splits != "train")
     settings = recipe.features.model_copy(update={"weights": str(run.folder.resolve())})
