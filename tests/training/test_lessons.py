@@ -96,7 +96,7 @@ def test_on_a_gpu_few_lengths_differ_and_none_is_beyond_the_longest_sentence(tmp
     pairs = stored(tmp_path).split("train")
     tokens = Ragged.cut(words_of(pairs), pairs.new, pairs.languages, None)
     samplers = {
-        device: LessonSampler(LessonData.of(pairs, tokens, Teacher(), torch.device(device)), 4, 0, pool=4)
+        device: DistillationSampler(DistillationData.of(pairs, tokens, Teacher(), torch.device(device)), 4, 0, pool=4)
         for device in ("cpu", "meta")  # which stands for a GPU: what is asked for is where it computes
     }
     longest = {device: [sampler.batch(step).longest for step in range(20)] for device, sampler in samplers.items()}
