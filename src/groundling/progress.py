@@ -3,8 +3,9 @@
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
-from typing import Protocol
+from typing import Any, Protocol
 
 from groundling.printable import printable
 
@@ -49,6 +50,13 @@ def show(enabled: bool) -> None:
     """The command line turns progress on; the library stays silent by default."""
     global _shown
     _shown = enabled
+
+
+def collect(under_way: "dict[Future[Any], int]", progress: Bar) -> None:
+    """Wait for the next of some portions of work and their units; what went wrong in a thread goes wrong here."""
+    for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+        progress.advance(under_way.pop(future))
+        future.result()
 
 
 @contextmanager

@@ -34,18 +34,19 @@ def test_lists_for_people_and_for_programs() -> None:
 @pytest.mark.parametrize("name", list(recipes.builtin()))
 def test_recipes_that_come_with_it_are_valid(name: str) -> None:
     if not recipes.is_table(read_yaml(recipes.find(name))):
-        found = [recipes_command.resolve(name, None, None, [])]
+        found = [recipes.resolve(name, {})]
     elif "overlap" in (values := recipes.read_table(name)):
         check(OverlapSettings, values, name)
         return
     else:
-        found = [cell.recipe for cell in table_entries(check(TableSettings, values, name))]
+        found = [entry.recipe for entry in table_entries(check(TableSettings, values, name))]
     for recipe in found:
         systems.make(recipe.system)
 
 
 def test_what_stands_on_the_command_line_changes_the_recipe() -> None:
-    recipe = recipes_command.resolve("emoji/bag", "mine", "vse", ["training.seed=4", "system.objective.margin=0.3"])
+    changed = ["training.seed=4", "system.objective.margin=0.3"]
+    recipe, _ = recipes_command.resolve_or_choose("emoji/bag", "mine", "vse", changed, None, "cpu")
     assert recipe.corpus.name == "mine"
     assert recipe.system == {"name": "vse", "objective": {"margin": 0.3}}
     assert recipe.training.seed == 4

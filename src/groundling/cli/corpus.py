@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from groundling.cli.output import AsJson, Data, Device, print_json, print_table, print_words, warn
+from groundling.cli.output import AsJson, Data, Device, language_code, print_json, print_table, print_words, warn
 from groundling.printable import printable
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def build(
     from groundling.corpus.inspect_statements import describe_statements
     from groundling.errors import UserError
 
-    known, source = _language(language) if language else "", catalogue.streamed(sources)
+    known, source = language_code(language) if language else "", catalogue.streamed(sources)
     if len(sources) > 1 and source is None:
         raise UserError("several names are those of shards; give one corpus or table at a time")
     if source is not None:
@@ -230,8 +230,8 @@ def translate(
     from groundling.devices import pick_device
     from groundling.translation import by_name, fill, translation_table
 
-    codes = [_language(code) for code in to.split(",")]
-    known = None if languages is None else [_language(code) for code in languages.split(",")]
+    codes = [language_code(code) for code in to.split(",")]
+    known = None if languages is None else [language_code(code) for code in languages.split(",")]
     corpus = catalogue.load(source_corpus, data=data)
     translator = by_name(source, data, str(pick_device(device)))
     if statements:
@@ -249,16 +249,6 @@ def translate(
         told = f"{filled.made[code]:,} {what}{'' if filled.made[code] == 1 else 's'} translated"
         print(f"{code}: {told}{f'; {missing:,} {left}' if missing else ''}")
     print(f"Written to {out}, and what was translated into what to {out / 'translations.tsv'}")
-
-
-def _language(code: str) -> str:
-    from groundling.corpus.formats.checks import BadRow, language_code
-    from groundling.errors import UserError
-
-    try:
-        return language_code(code)
-    except BadRow as problem:
-        raise UserError(str(problem)) from None
 
 
 def _print_counts(counts: dict[str, dict[str, int]], name: str) -> None:

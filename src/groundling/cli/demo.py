@@ -22,19 +22,19 @@ def demo(
     import shutil
 
     from groundling.cli.evaluate import show_result
-    from groundling.cli.recipes import resolve
     from groundling.dataset import Dataset
     from groundling.devices import pick_device
     from groundling.encoders.tokenisers import use
     from groundling.errors import UserError
     from groundling.evaluation.saved import evaluate_run
     from groundling.evaluation.seen import evaluate_seen
+    from groundling.recipes import resolve
     from groundling.report.run_report import write_report
     from groundling.run import Run
     from groundling.training import train
 
     started = time.monotonic()
-    recipe = resolve("emoji/demo", None, None, [f"training.seed={seed}"])
+    recipe = resolve("emoji/demo", {}, [f"training.seed={seed}"])
     ours = Run(out).recipe_file.exists() and Run(out).recipe().name == recipe.name
     if out.is_dir() and any(out.iterdir()) and not ours:
         raise UserError(f"{out}: holds something else than a demo; choose another folder with --out")

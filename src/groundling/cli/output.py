@@ -72,3 +72,14 @@ def print_table(table: "Table") -> None:
     # A pipe has no width of its own; cutting columns there would lose numbers.
     console.width = console.width if console.is_terminal else max(console.width, 160)
     console.print(table.terminal())
+
+
+def language_code(code: str, option: str = "") -> str:
+    """A code that the user has given, as corpora write it; `option` begins the sentence where it is none."""
+    from groundling.corpus.formats import checks
+    from groundling.errors import UserError
+
+    try:
+        return checks.language_code(code)
+    except checks.BadRow as problem:
+        raise UserError(f"{option}{problem}") from None

@@ -13,21 +13,11 @@ if TYPE_CHECKING:
     from groundling.settings import Recipe
 
 
-def resolve(name: str | None, corpus: str | None, system: str | None, assignments: list[str]) -> "Recipe":
-    """The recipe by name or file, changed by what stands on the command line."""
-    from groundling.recipes import resolve as by_name
-
-    if name is None and corpus is None:
-        raise UserError("name a recipe (`groundling recipes` lists them) or a corpus with --corpus")
-    named = {"corpus": corpus, "system": system}
-    changes = {key: {"name": value} for key, value in named.items() if value is not None}
-    return by_name(name, changes, assignments)
-
-
 def resolve_or_choose(
     name: str | None, corpus: str | None, system: str | None, assignments: list[str], data: Path | None, device: str
 ) -> "tuple[Recipe, list[str]]":
-    """The same; where neither recipe nor system is named, one that suits the corpus, and why."""
+    """The recipe by name or file, changed by what stands on the command line; where neither recipe nor system is named,
+    one that suits the corpus, and why."""
     from groundling.training.defaults import resolve as choose
 
     if name is None and corpus is None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from groundling.cli.output import AsJson, Data, Device, print_json, print_table
+from groundling.cli.output import AsJson, Data, Device, language_code, print_json, print_table
 
 if TYPE_CHECKING:
     from groundling.evaluation.translation_retrieval import Matching
@@ -99,8 +99,8 @@ def teach(
     if learning_rate is not None and not learning_rate > 0:
         raise UserError("--learning-rate: a number above 0 is needed")
     pick_device(device)
-    new = [_code("--language", code) for code in language.split(",")]
-    known = None if source is None else _code("--from", source)
+    new = [language_code(code, "--language: ") for code in language.split(",")]
+    known = None if source is None else language_code(source, "--from: ")
     if known in new:
         raise UserError(f"--from: the known language cannot be the new one, {known}")
     lesson = Lesson(
@@ -122,16 +122,6 @@ def teach(
     if as_json:
         return print_json(result.to_json())
     _show(result)
-
-
-def _code(option: str, code: str) -> str:
-    from groundling.corpus.formats.checks import BadRow, language_code
-    from groundling.errors import UserError
-
-    try:
-        return language_code(code)
-    except BadRow as problem:
-        raise UserError(f"{option}: {problem}") from None
 
 
 def _show(result: "TaughtResult") -> None:

@@ -56,7 +56,7 @@ def write_card(
     write_json(folder / CARD, with_checksum(card))
     remove_all(folder, but=shards)
     for table in ("pictures.parquet", "captions.parquet", "statements.parquet"):  # of an earlier, small corpus
-        if _is_ours(folder / table):
+        if is_ours(folder / table):
             (folder / table).unlink()
 
 
@@ -67,14 +67,18 @@ def remove_all(folder: Path, but: Path | None = None) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _is_ours(path: Path) -> bool:
+def is_ours(path: Path, damaged: bool = False) -> bool:
+    """Whether a table is one of ours, not one of the user's under the same name; `damaged`: what to say of one that
+    cannot be read."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         return MARK.items() <= (pq.read_schema(path).metadata or {}).items()
-    except (pa.ArrowException, OSError):
+    except FileNotFoundError:
         return False
+    except (pa.ArrowException, OSError):
+        return damaged
 
 
 def write_shards(folder: Path, name: str, batches: Iterable[Any]) -> None:

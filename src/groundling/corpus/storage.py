@@ -57,7 +57,7 @@ def save(corpus: Corpus, folder: Path) -> None:
         }
         text = json.dumps(with_checksum(card), ensure_ascii=False, indent=1, allow_nan=False)
         card_file.write_text(text + "\n", encoding="utf-8")
-    if STATEMENTS not in tables and _is_ours(folder / STATEMENTS):
+    if STATEMENTS not in tables and sharded.is_ours(folder / STATEMENTS, damaged=True):
         (folder / STATEMENTS).unlink()  # of an earlier corpus
     sharded.remove_all(folder)
 
@@ -189,20 +189,9 @@ def _checked_card(path: Path) -> dict[str, Any]:
 
 def _refuse_to_replace_a_table(path: Path) -> None:
     """A user's own captions.parquet may well lie in the folder that is to hold the corpus."""
-    if path.exists() and not _is_ours(path):
+    damaged = (path.parent / CARD).exists()  # one of a corpus may be replaced
+    if path.exists() and not sharded.is_ours(path, damaged):
         raise UserError(f"{path}: a table of your own would be overwritten; choose another folder for the corpus")
-
-
-def _is_ours(path: Path) -> bool:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        return _MARK.items() <= (pq.read_schema(path).metadata or {}).items()
-    except FileNotFoundError:
-        return False
-    except (pa.ArrowException, OSError):
-        return (path.parent / CARD).exists()  # a damaged table of a corpus may be replaced
 
 
 def written_root(root: Path | None, folder: Path) -> str | None:

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,7 +24,7 @@ from groundling.checksums import sha256
 from groundling.errors import UserError
 from groundling.files import atomic_path, only_writer
 from groundling.model import Model, Vectors
-from groundling.progress import bar
+from groundling.progress import bar, collect
 from groundling.search import manifest as manifests
 from groundling.search import store as stores
 from groundling.search.entries import Entries, Entry
@@ -108,9 +108,9 @@ class Build:
             for portion in portions:
                 waiting[pool.submit(work, portion)] = len(portion)
                 while len(waiting) >= AHEAD:
-                    _collect(waiting, progress)
+                    collect(waiting, progress)
             while waiting:
-                _collect(waiting, progress)
+                collect(waiting, progress)
 
     def finish(self, root: Path | None, store: StoreFacts, kind: str, aim: Aim) -> Built:
         """Table, vectors, manifest; and the journal is done with."""
@@ -225,13 +225,6 @@ def _refuse_another(folder: Path, old: Manifest, kind: str, model: Model) -> Non
 
 def usable(vector: Vectors) -> bool:
     return bool(np.isfinite(vector).all() and vector.any())
-
-
-def _collect(waiting: dict[Future[None], int], progress: Any) -> None:
-    """Wait for the next portion; what went wrong in a thread goes wrong here."""
-    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-        progress.advance(waiting.pop(future))
-        future.result()
 
 
 @contextmanager

@@ -9,7 +9,7 @@ in $MILVUS_URI, is ever connected to, or a file inside the folder of the index; 
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ import numpy as np
 from groundling.errors import UserError
 from groundling.hub import first_line
 from groundling.model.vectors import Vectors
-from groundling.progress import bar
+from groundling.progress import bar, collect
 from groundling.search import milvus_address, recall
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoreFacts
@@ -151,18 +151,12 @@ def _bring_up_to_date(client: Any, store: StoreFacts, entries: Entries, fetch: F
             data = _records(entries, rows, fetch(rows), store.layout)
             under_way[pool.submit(client.upsert, name, data)] = len(rows)
             while len(under_way) > senders:
-                _collect(under_way, progress)
+                collect(under_way, progress)
         while under_way:
-            _collect(under_way, progress)
+            collect(under_way, progress)
     for ids in _portions(surplus):
         client.delete(name, ids=ids.tolist())
     client.flush(name)
-
-
-def _collect(under_way: dict[Future[Any], int], progress: Any) -> None:
-    for future in wait(under_way, return_when=FIRST_COMPLETED).done:
-        progress.advance(under_way.pop(future))
-        future.result()
 
 
 def _records(entries: Entries, rows: Rows, vectors: Vectors, layout: int) -> list[dict[str, Any]]:

@@ -144,13 +144,3 @@ def _crate() -> Image.Image:
         draw.line(line, fill=_SLAT, width=4)
     draw.rectangle((0, 0, side - 1, side - 1), outline=_SLAT, width=4)
     return image
-
-
-def sheet(pictures: list[Image.Image], columns: int, gap: int = 6) -> Image.Image:
-    """Pictures side by side, for looking at."""
-    rows = -(-len(pictures) // columns)
-    width, height = (number * (SIZE + gap) + gap for number in (columns, rows))
-    whole = Image.new("RGB", (width, height), "white")
-    for place, one in enumerate(pictures):
-        whole.paste(one, (gap + place % columns * (SIZE + gap), gap + place // columns * (SIZE + gap)))
-    return whole

@@ -26,7 +26,7 @@ from groundling.corpus.builtin.scenes_world import (
     Thing,
 )
 
-CONTRADICTION, NEUTRAL, ENTAILMENT = 0, 1, 2  # places in LABELS
+CONTRADICTION, ENTAILMENT = 0, 2  # places in LABELS; 1 is neutral
 _NOTHING, _HIDDEN = -2, -1
 _MOST = 4  # things in a scene
 
@@ -111,6 +111,6 @@ def _bits(places: npt.NDArray[np.bool_]) -> Bits:
 
 
 def _label(surely: Any, perhaps: Any) -> SceneLabels:
-    """CONTRADICTION is what cannot be, NEUTRAL what may be, ENTAILMENT what must be (and then also may)."""
+    """CONTRADICTION is what cannot be, neutral what may be, ENTAILMENT what must be (and then also may)."""
     labels: SceneLabels = np.asarray(surely, dtype=np.int8) + np.asarray(perhaps, dtype=np.int8)
     return labels

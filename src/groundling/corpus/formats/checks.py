@@ -1,7 +1,8 @@
 """What a field of a row may hold. Each check returns the field in our form, or says in a few words what is wrong."""
 
 import re
-from functools import lru_cache
+from collections.abc import Collection
+from functools import lru_cache, partial
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
@@ -74,11 +75,15 @@ def split_name(split: str) -> str:
     return name
 
 
-def origin_name(origin: str) -> str:
-    name = origin.strip().casefold()
-    if name not in ORIGINS:
-        raise BadRow(f'unknown origin "{short(origin)}"{did_you_mean(name, ORIGINS)}')
+def one_of(known: Collection[str], what: str, given: str) -> str:
+    """A name that must be one of those that are known, whatever its letters' case."""
+    name = given.strip().casefold()
+    if name not in known:
+        raise BadRow(f'unknown {what} "{short(given)}"{did_you_mean(name, known)}')
     return name
+
+
+origin_name = partial(one_of, ORIGINS, "origin")
 
 
 @lru_cache(maxsize=65_536)  # the rows of one picture are many, and paths are slow to take apart

@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from groundling.corpus.corpus import Corpus
 from groundling.corpus.entailment import LABELS
 from groundling.corpus.formats import checks
 from groundling.corpus.formats.builder import Builder
-from groundling.corpus.formats.checks import BadRow, short
+from groundling.corpus.formats.checks import BadRow
 from groundling.corpus.formats.flickr8k import pictures_in
 from groundling.corpus.formats.precomputed import features_in
 from groundling.corpus.formats.text_lines import numbered_lines, plain_or_gzipped
@@ -24,11 +25,7 @@ UNDECIDED = "-"  # SNLI's label where the annotators did not agree
 Fields = dict[str, Any]
 
 
-def label_name(label: str) -> str:
-    name = label.strip().casefold()
-    if name not in LABELS:
-        raise BadRow(f'unknown label "{short(label)}"{did_you_mean(name, LABELS)}')
-    return name
+label_name = partial(checks.one_of, LABELS, "label")
 
 
 def flickr30k_name(identity: str) -> str:
