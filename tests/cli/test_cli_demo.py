@@ -7,7 +7,7 @@ import pytest
 from commands import assert_one_sentence, call, content
 
 from conftest import make_recipe, make_world
-from groundling.cli import recipes as recipes_command
+from groundling import recipes
 from groundling.dataset import Dataset
 from groundling.settings import Recipe
 
@@ -18,11 +18,11 @@ own_ground = commands.own_ground  # each test in a folder of its own
 def tiny_demo(monkeypatch: pytest.MonkeyPatch) -> None:
     """The demo on the world, in no time."""
 
-    def tiny(name: str, corpus: object, system: object, assignments: list[str]) -> Recipe:
+    def tiny(name: str, changes: object, assignments: list[str]) -> Recipe:
         seed = int(assignments[0].removeprefix("training.seed="))
         return make_recipe(name="demo", training={"maximum_steps": 10, "seed": seed})
 
-    monkeypatch.setattr(recipes_command, "resolve", tiny)
+    monkeypatch.setattr(recipes, "resolve", tiny)
     monkeypatch.setattr(Dataset, "load", staticmethod(lambda *_, **options: make_world()))
 
 
