@@ -31,7 +31,7 @@ def write_pairs(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("student", ["encoder", "own:full"])
+@pytest.mark.parametrize("student", ["encoder", "own", "own:full"])
 @pytest.mark.parametrize("kind", ["open_clip", "M-CLIP"])
 def test_held_out_agreement_rises_and_the_run_needs_the_pair_no_more(kind: str, student: str, tmp_path: Path) -> None:
     texts, options = [" ".join(ENGLISH[:3]), "dog"], dict[str, Any]()

@@ -130,6 +130,15 @@ def test_own_is_for_pretrained_models(tmp_path: Path) -> None:
         evaluate_unseen(run.folder, ["nl"], device="cpu")
 
 
+def test_a_way_of_tuning_that_there_is_not_is_one_sentence(tmp_path: Path) -> None:
+    pair = save_pair(tmp_path / "pair", "CLIP", ENGLISH)
+    with pytest.raises(
+        UserError, match=r'--student "own:half": .* by low-rank changes \(own\) or all of it \(own:full\)'
+    ):
+        taught(pair, tmp_path, student="own:half", steps=5)
+    assert not (tmp_path / "run").exists()
+
+
 def test_two_languages_at_once_from_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,6 +32,8 @@ from groundling.training.taught_result import Abilities, TaughtResult
 
 #: Learning rates: of our own students, the paper's for mBERT, and gentle ones for a text side that is tuned itself.
 RATES = {"": 1e-3, "hub:": 4e-5, "own": 2e-4, "own:full": 1e-5}
+#: What is trained of the teacher's own text side, by the name of the student.
+OWN = {"own": "lora", "own:full": "full"}
 EVERY = 100  # steps between two validations
 PASSES = 30  # through the pairs, where nobody says how many steps
 FEWEST_STEPS, MOST_STEPS = 300, 20_000
@@ -155,6 +157,10 @@ def lesson_recipe(lesson: Lesson, start: Start, in_corpus: bool) -> Recipe:
     languages = teacher.corpus.languages
     if languages is not None and in_corpus:
         languages = [*languages, *(code for code in lesson.languages if code not in languages)]
+    if lesson.student.startswith("own:") and lesson.student not in OWN:
+        raise UserError(
+            f'--student "{lesson.student}": a text side is tuned by low-rank changes (own) or all of it (own:full)'
+        )
     own = max((name for name in RATES if lesson.student.startswith(name)), key=len)
     rate = lesson.learning_rate or RATES[own]
     training = TrainingSettings(
@@ -168,7 +174,7 @@ def lesson_recipe(lesson: Lesson, start: Start, in_corpus: bool) -> Recipe:
         seed=lesson.seed,
     )
     file = None if lesson.pairs.startswith("corpus:") else Path(lesson.pairs).expanduser().resolve()
-    tuned = {"own": "lora", "own:full": "full"}.get(lesson.student)
+    tuned = OWN.get(lesson.student)
     system = {
         **({"name": "clseave", "student": lesson.student} if tuned is None else {"name": "tuned_text"}),
         **({} if tuned is None else {"text": {"adapter": tuned}}),
