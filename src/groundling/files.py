@@ -10,7 +10,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tokenize import TokenError
@@ -106,6 +106,33 @@ def new_folder(folder: Path) -> Iterator[Path]:
             place.rename(folder)
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def make_once(folder: Path, make: Callable[[Path], None]) -> None:
+    """A folder of the cache: `make` is given a temporary one to fill, as of `new_folder`, where it is not there yet.
+
+    Of several processes that want the same one at the same time the first makes it, and the others wait for it.
+    """
+    from filelock import FileLock
+
+    if _filled(folder):
+        return
+    with problems_of(folder.parent):
+        make_folder(folder.parent)
+        turn = FileLock(folder.parent / f".{folder.name}{LOCK}", mode=0o644)
+        turn.acquire()
+    try:
+        if not _filled(folder):
+            with new_folder(folder) as place:
+                make(place)
+    finally:
+        with contextlib.suppress(OSError):
+            Path(turn.lock_file).unlink()  # while it is held: who waits for it notices, and makes a new one
+        turn.release()
+
+
+def _filled(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
 
 
 def refuse_existing(folder: Path) -> None:

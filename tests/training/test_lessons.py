@@ -1,7 +1,10 @@
 """What a lesson is made of: vectors asked for once, sentences cut once, what is told before it begins."""
 
 import sys
+import threading
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -128,6 +131,35 @@ def test_sentences_are_cut_as_at_once(kind: str, kept: bool, tmp_path: Path, mon
         monkeypatch.setattr(ragged, "_write", None)
         again = Ragged.cut(tokeniser, pairs.new, pairs.languages, tmp_path / "kept")
         assert np.array_equal(again.flat, found.flat)
+
+
+def test_two_processes_that_cut_the_same_sentences_cut_them_once(tmp_path: Path) -> None:
+    """Two threads stand for them: they hold files of their own, and the lock is one of files."""
+    pairs, cutting, others_wait = stored(tmp_path).split("train"), threading.Event(), threading.Event()
+    tokeniser, cuts = words_of(pairs), []
+
+    class Slow:
+        letters = None
+
+        def to_json(self) -> object:
+            return tokeniser.to_json()
+
+        def encode(self, texts: Sequence[str], languages: Sequence[str]) -> object:
+            cuts.append(len(texts))
+            cutting.set()
+            others_wait.wait(30)
+            return tokeniser.encode(texts, languages)
+
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(Ragged.cut, Slow(), pairs.new, pairs.languages, tmp_path / "kept")
+        assert cutting.wait(30)
+        second = pool.submit(Ragged.cut, Slow(), pairs.new, pairs.languages, tmp_path / "kept")
+        time.sleep(0.2)  # it would have begun by now
+        assert not second.done()
+        others_wait.set()
+        assert np.array_equal(first.result(30).flat, second.result(30).flat)
+    assert cuts == [len(pairs)]
+    assert [path.name for path in (tmp_path / "kept").iterdir() if path.name.startswith(".")] == []  # nothing is left
 
 
 def test_columns_that_are_swapped_are_noticed(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from groundling.files import new_folder
+from groundling.files import make_once
 from groundling.progress import bar
 from groundling.text import Tokeniser
 
@@ -54,9 +54,7 @@ class Ragged:
             return _arrays(tokeniser, texts, languages)
         said = json.dumps(tokeniser.to_json(), sort_keys=True, ensure_ascii=False)
         place = folder / f"tokens-{hashlib.sha256(said.encode()).hexdigest()[:24]}-{len(texts)}"
-        if not place.is_dir():
-            with new_folder(place) as made:
-                _write(made, tokeniser, texts, languages)
+        make_once(place, lambda made: _write(made, tokeniser, texts, languages))
         flat = np.load(place / "flat.npy", mmap_mode="r", allow_pickle=False)
         spelled = place / "spellings.npy"
         return Ragged(flat, np.load(place / "ends.npy"), np.load(spelled) if spelled.exists() else None)

@@ -26,7 +26,7 @@ from groundling.corpus.pairs.readers import files_of, reader_of
 from groundling.corpus.pairs.row import Pair, PairsOfRows, Unanswered, Wanted
 from groundling.corpus.texts import ArrowTexts, Codes
 from groundling.errors import UserError
-from groundling.files import cache_folder, new_folder, read_json, write_json
+from groundling.files import cache_folder, make_once, read_json, write_json
 
 FORMAT = 1  # of the folder; another one is made anew
 FEWEST = 50  # known sentences; of fewer nothing can be held out that tells anything
@@ -117,9 +117,7 @@ class PairStore:
             raise UserError(f"{path}: cannot be read ({error.strerror})") from None
         key = json.dumps([FORMAT, FEWEST, [file.name for file in files], content, asdict(wanted)])
         folder = cache_folder() / "pairs" / hashlib.sha256(key.encode()).hexdigest()[:32]
-        if not (folder / "pairs.json").exists():
-            with new_folder(folder) as place:
-                _write(place, path, wanted)
+        make_once(folder, lambda place: _write(place, path, wanted))
         return PairStore(folder, path.name)
 
 
