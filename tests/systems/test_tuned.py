@@ -28,6 +28,7 @@ WORDS = [*COLOURS, *PLACES]
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)  # where evaluations of a pretrained pair are kept
 
 
 @pytest.fixture(scope="module")
