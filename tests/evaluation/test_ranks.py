@@ -259,7 +259,7 @@ def test_arrays_of_any_layout_are_only_read() -> None:
 class Order:
     """−‖max(0, caption − picture)‖², as order embeddings score: a caption should lie below its picture."""
 
-    scales_apart, parts = False, 1
+    scales_apart, parts, product = False, 1, False
 
     def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
         return -(captions[None] - pictures[:, None]).clamp(min=0).square().sum(dim=2)

@@ -3,11 +3,15 @@
 Scores are computed tile by tile in float32, which is fast but rounds. A rank must not depend on that: where a score is
 so near the score it is compared with that rounding could decide, the pair is scored again in float64, always by the
 same operations in the same order, so that equal vectors tie exactly. The ranks are those of a float64 double loop.
+On a GPU whole strips of pictures are counted at a time, by the same rule, in `groundling.evaluation.fused`.
 """
+
+from __future__ import annotations
 
 import math
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +19,14 @@ import torch
 from torch import Tensor
 
 from groundling.errors import UserError
+from groundling.evaluation import fused
 from groundling.evaluation.compute import full_precision
 from groundling.evaluation.scores import Dot, Score
 from groundling.progress import bar
 from groundling.threads import Each, workers
+
+if TYPE_CHECKING:
+    from groundling.evaluation.fused.strips import Strips
 
 Vectors = Tensor | npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
@@ -60,7 +68,7 @@ def ranks(
         captions: vectors [C, D]; with a score of several parts, so many of them side by side [C, parts · D].
         owners: for each caption, the row of its picture [C].
         score: how pictures and captions match; the dot product of the vectors as they are, unless told.
-        tile: how many pictures and how many captions are scored at once.
+        tile: how many pictures and how many captions are scored at once; a matter of the device, unless told.
         names: what error messages call the three arrays (their files, say).
     """
     with torch.no_grad():
@@ -76,7 +84,7 @@ def ranks(
         with full_precision(device), workers(device) as each:
             sides = _Side(picture_rows, names[0], each), _Side(caption_rows, names[1], each)
             counting = _Counting(*sides, owner_rows, score, each)
-            return counting.run(tile or ((1000, 1000) if device.type == "cpu" else (4096, 4096)))
+            return counting.run(tile)
 
 
 def as_matrix(vectors: Vectors, name: str) -> Tensor:
@@ -117,8 +125,8 @@ def as_owners(owners: Vectors, pictures: int, captions: int, names: tuple[str, s
     return rows.astype(np.int64)
 
 
-def _parts(total: int, size: int) -> list[slice]:
-    return [slice(start, min(start + size, total)) for start in range(0, total, size)]
+def _parts(rows: slice, size: int) -> list[slice]:
+    return [slice(start, min(start + size, rows.stop)) for start in range(rows.start, rows.stop, size)]
 
 
 class _Side:
@@ -132,7 +140,8 @@ class _Side:
         self.vectors, self.name, self.factor = vectors, name, 1.0
         narrow = vectors.dtype in (torch.float32, torch.float16, torch.bfloat16, torch.int8, torch.uint8, torch.int16)
         self.dtype = torch.float32 if narrow else torch.float64
-        self.parts = _parts(len(vectors), 1000)
+        at_once = 1000 if vectors.device.type == "cpu" else 2**16
+        self.parts = _parts(slice(0, len(vectors)), at_once)
         self.peak = max(each(self.peak_of, self.parts))
 
     def scale(self, peak: float, each: Each) -> None:
@@ -144,6 +153,12 @@ class _Side:
     def rows(self, which: slice | Tensor, dtype: torch.dtype) -> Tensor:
         rows = self.vectors[which]
         return rows.to(dtype) if self.factor == 1 else (rows.double() * self.factor).to(dtype)
+
+    def floats(self) -> Tensor:
+        """All rows as floating point numbers, scaled; a copy only where they must change."""
+        if self.factor == 1 and self.vectors.is_floating_point():
+            return self.vectors.detach()
+        return self.rows(slice(None), self.dtype if self.factor == 1 else torch.float64)
 
     def kinds(self, part: slice) -> tuple[Tensor, Tensor]:
         """Equal vectors are of one kind: the kind of each row, and a row that is an example of each kind."""
@@ -193,24 +208,49 @@ class _Counting:
         for side in (pictures, captions):
             side.scale(side.peak if score.scales_apart else max(pictures.peak, captions.peak), each)
         self.device, self.dimensions = pictures.vectors.device, pictures.vectors.shape[1]
-        owner = torch.from_numpy(owners).to(self.device)
+        self.owner = owner = torch.from_numpy(owners).to(self.device)
         caption = torch.arange(len(owners), device=self.device)
         self.own = torch.cat(list(each(self.pair_scores, owner.split(10_000), caption.split(10_000))))
         self.best = torch.full((len(pictures.vectors),), math.inf, dtype=torch.float64, device=self.device)
         self.best.scatter_reduce_(0, owner, self.own, "amax", include_self=False)
 
-    def run(self, tile: tuple[int, int]) -> Ranks:
-        text_to_image = torch.ones_like(self.own, dtype=torch.int64)
-        image_to_text = (self.best < math.inf).long()
-        caption_parts, picture_parts = _parts(len(self.own), tile[1]), _parts(len(self.best), tile[0])
-        tiles = [(rows, columns) for columns in caption_parts for rows in picture_parts]
+    def run(self, tile: tuple[int, int] | None) -> Ranks:
+        self.text_to_image = torch.ones_like(self.own, dtype=torch.int64)
+        self.image_to_text = (self.best < math.inf).long()
+        strips = self.strips() if tile is None else None
+        tile = tile or ((1000, 1000) if self.device.type == "cpu" else (4096, 4096))
+        if strips is None:
+            self.count_tiles(slice(0, len(self.best)), tile)
+        else:
+            with bar("ranking", len(self.best)) as progress:
+                for rows, counts in strips:
+                    if counts is None:
+                        self.count_tiles(rows, tile)
+                    else:
+                        self.text_to_image += counts[0]
+                        self.image_to_text[rows] += counts[1]
+                    progress.advance(rows.stop - rows.start)
+        return Ranks(self.text_to_image.cpu().numpy(), self.image_to_text.cpu().numpy())
+
+    def strips(self) -> Strips | None:
+        """Whole strips of pictures at a time, by kernels of our own, where these can be had and are worth starting."""
+        whole = self.pictures.whole and self.captions.whole  # exact, and perhaps full of ties: tiles are better at it
+        if not self.score.product or whole or not fused.is_worthwhile(self.device, len(self.best), len(self.own)):
+            return None
+        from groundling.evaluation.fused.strips import Strips
+
+        return Strips(self.pictures.floats(), self.captions.floats(), self.owner)
+
+    def count_tiles(self, rows: slice, tile: tuple[int, int]) -> None:
+        """Tile by tile, each first in float32."""
+        picture_parts, caption_parts = _parts(rows, tile[0]), _parts(slice(0, len(self.own)), tile[1])
+        tiles = [(some, columns) for columns in caption_parts for some in picture_parts]
         with bar("ranking", len(tiles)) as progress:
             counts = self.each(self.count, *zip(*tiles, strict=True))
-            for (rows, columns), (by_caption, by_picture) in zip(tiles, counts, strict=True):
-                text_to_image[columns] += by_caption
-                image_to_text[rows] += by_picture
+            for (some, columns), (by_caption, by_picture) in zip(tiles, counts, strict=True):
+                self.text_to_image[columns] += by_caption
+                self.image_to_text[some] += by_picture
                 progress.advance()
-        return Ranks(text_to_image.cpu().numpy(), image_to_text.cpu().numpy())
 
     def count(self, rows: slice, columns: slice) -> tuple[Tensor, Tensor]:
         """How many pictures of a tile score at least each caption's own, and how many captions each picture's best."""

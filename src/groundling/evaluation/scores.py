@@ -18,10 +18,12 @@ class Score(Protocol):
         scales_apart: whether no rank changes when all pictures, or all captions, are multiplied by a positive number;
             where it is false, none changes when both are multiplied by the same.
         parts: how many vectors of a picture's length make up the row of a caption, one after the other.
+        product: whether it is the dot product of both and nothing else, which may then be had in faster ways.
     """
 
     scales_apart: bool
     parts: int
+    product: bool
 
     def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
         """All scores [p, c] of pictures [p, d] and captions [c, parts · d], in their precision, as fast as can be."""
@@ -47,7 +49,7 @@ class Score(Protocol):
 class Dot:
     """The dot product; the cosine where vectors are normalised."""
 
-    scales_apart, parts = True, 1
+    scales_apart, parts, product = True, 1, True
 
     def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
         scores = pictures[:, :DEPTH] @ captions[:, :DEPTH].T
@@ -73,7 +75,7 @@ class Dot:
 class Order:
     """−‖max(0, caption − picture)‖² of absolute values, as order embeddings score (see `encoders.similarity`)."""
 
-    scales_apart, parts = False, 1
+    scales_apart, parts, product = False, 1, False
 
     def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
         return order_similarities(pictures.abs(), captions.abs())

@@ -109,6 +109,7 @@ class Combined:
     combination: Combination
     parts: int
     scales_apart: bool = False
+    product: bool = False
 
     def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
         step = max(1, AT_ONCE // (len(captions) * (self.parts + HIDDEN)))
