@@ -64,7 +64,7 @@ def centred(
     rows, width = (-(-size // step) * step for size, step in zip(vectors.shape, multiple, strict=True))
     norms, shifts = vectors.new_empty(2, len(vectors), dtype=torch.float64)
     for start, part in _parts(vectors):
-        short = part.double().sub_(own_mean)
+        short = part.double() - own_mean
         norms[start : start + len(part)] = torch.linalg.vector_norm(short, dim=1)
         shifts[start : start + len(part)] = short @ other_mean
     longest, length = float(norms.max()), float(own_mean.norm())
@@ -73,7 +73,7 @@ def centred(
     halves = torch.zeros(rows, 2, width, dtype=torch.float16, device=vectors.device)
     first, second = (0, 1) if high_first else (1, 0)
     for start, part in _parts(vectors):
-        short = part.double().sub_(own_mean).mul_(scale)
+        short = (part.double() - own_mean).mul_(scale)
         high = short.half()
         halves[start : start + len(part), first, : vectors.shape[1]] = high
         halves[start : start + len(part), second, : vectors.shape[1]] = short.sub_(high).half()
