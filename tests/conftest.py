@@ -1,11 +1,15 @@
 """A tiny grounded world: pictures are mixtures of a few things, captions name the things in two languages."""
 
+import os
 from pathlib import Path
 
 import hypothesis
 import numpy as np
 import pytest
 import torch
+
+if not torch.cuda.is_available():  # Triton reads it when it is imported: kernels for GPUs run in its interpreter
+    os.environ.setdefault("TRITON_INTERPRET", "1")
 
 from groundling.corpus import Corpus
 from groundling.dataset import Dataset

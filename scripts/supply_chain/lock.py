@@ -22,8 +22,8 @@ from urllib.request import Request, urlopen
 ROOT = Path(__file__).parent.parent.parent
 CONSTRAINTS, DEMO, TOOLS = ROOT / "constraints.txt", ROOT / "locks" / "demo.txt", ROOT / "locks" / "tools.txt"
 # torch is pinned to a version and not to a file: builds for CPUs, for GPUs and by distributors share that version, and
-# torchvision must be of the same build.
-UNLOCKED = {"torch", "torchvision"}
+# torchvision must be of the same build. Triton is what torch's build for GPUs brings along, and exists for Linux alone.
+UNLOCKED = {"torch", "torchvision", "triton"}
 EXTRAS = ("demo", "search", "serve")  # what `make demo` installs
 SYSTEMS = re.compile(r"-(any|manylinux\w*_(x86_64|aarch64)[\w.]*|macosx_\w+|win_amd64)\.whl$")
 PYTHONS = re.compile(r"-(py3|py2\.py3|cp311|cp312|cp3\d+-abi3|py3\d\.\S*|cp3\d+\.\S*)-")

@@ -3,7 +3,6 @@
 Without a GPU the kernels run in Triton's interpreter, where Triton is installed: slow, but the same code.
 """
 
-import os
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,8 +10,6 @@ import pytest
 import torch
 from slow_ranks import Array, assert_equal, from_matrix, unit
 
-if not torch.cuda.is_available():
-    os.environ["TRITON_INTERPRET"] = "1"  # which Triton reads when it is imported
 pytest.importorskip("triton")
 
 from groundling.evaluation import fused
@@ -73,11 +70,17 @@ def trained(pictures: Array, captions: Array) -> tuple[Array, Array]:
 OWNERS = np.random.default_rng(0).integers(0, 140, 340)  # of 150 pictures, some without captions
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("make", [lambda *both: both, some_copies, few_vectors, collapsed, trained])
-def test_equals_float64(make: object, dtype: type, always: list[slice]) -> None:
+def half(pictures: Array, captions: Array) -> tuple[Array, Array]:
+    return pictures.astype(np.float16), captions.astype(np.float16)
+
+
+def mixed(pictures: Array, captions: Array) -> tuple[Array, Array]:
+    return np.round(10 * pictures).astype(np.int8), captions
+
+
+@pytest.mark.parametrize("make", [some_copies, few_vectors, collapsed, trained, half, mixed])
+def test_equals_float64(make: object, always: list[slice]) -> None:
     pictures, captions = make(unit(150, 70, seed=1), unit(340, 70, seed=2))
-    pictures, captions = pictures.astype(dtype), captions.astype(dtype)
     assert_equal(fast(pictures, captions, OWNERS), slow(pictures, captions, OWNERS))
     assert always == [slice(0, 150)]
 
@@ -89,12 +92,49 @@ def test_all_the_same_needs_no_pair_scored_again(always: list[slice]) -> None:
     assert_equal(fast(pictures, captions, OWNERS), slow(pictures, captions, OWNERS))
 
 
-def test_lengths_that_differ_by_far() -> None:
+def test_scores_that_only_their_rounding_tells_apart_are_added_up_as_elsewhere(always: list[slice]) -> None:
+    """Pictures that are permutations of each other tie with captions of equal entries, but for float64's rounding."""
+    draw = np.random.default_rng(3)
+    numbers = draw.uniform(0.5, 1, 300) * 2.0 ** -draw.integers(0, 18, 300)
+    pictures = np.stack([draw.permutation(numbers) for _ in range(40)]).astype(np.float32)
+    captions = np.repeat(draw.uniform(0.5, 1, (90, 1)), 300, axis=1).astype(np.float32)
+    owners = draw.integers(0, 40, 90)
+    products = pictures[:, None].astype(np.float64) * captions[None].astype(np.float64)
+    scores = np.array([[in_order(line) for line in lines] for lines in products])
+    assert 1 < len(np.unique(scores[:, 0])) < 40
+    expected = from_matrix(scores, owners)
+    assert_equal(fast(pictures, captions, owners), expected)
+    assert always == [slice(0, 40)]
+    assert_equal(ranks(pictures, captions, owners, tile=(7, 50)), expected)
+
+
+def in_order(products: Array) -> float:
+    """As `scores.row_sums` promises: 128 sums side by side, which are then added two by two."""
+    sums = [0.0] * 128
+    for place, product in enumerate(products):
+        sums[place % 128] += float(product)
+    while len(sums) > 1:
+        sums = [even + odd for even, odd in zip(sums[::2], sums[1::2], strict=True)]
+    return sums[0]
+
+
+def test_vectors_that_float32_does_not_hold_are_counted_tile_by_tile(always: list[slice]) -> None:
     draw = np.random.default_rng(12)
-    pictures = (unit(60, 16, seed=13) * 10.0 ** draw.uniform(-12, 6, (60, 1))).astype(np.float32)
-    captions = (unit(150, 16, seed=14) * 10.0 ** draw.uniform(-12, 6, (150, 1))).astype(np.float32)
+    pictures, captions = unit(60, 16, seed=13).astype(np.float64) / 3, unit(150, 16, seed=14)
     owners = draw.integers(0, 60, 150)
     assert_equal(fast(pictures, captions, owners), slow(pictures, captions, owners))
+    tiny = (pictures * 1e-30).astype(np.float32)
+    assert_equal(fast(tiny, captions, owners), slow(tiny, captions, owners))
+    assert always == []
+
+
+def test_lengths_that_differ_by_far(always: list[slice]) -> None:
+    draw = np.random.default_rng(12)
+    pictures = (unit(60, 16, seed=13) * 10.0 ** draw.uniform(-12, 5, (60, 1))).astype(np.float32)
+    captions = (unit(150, 16, seed=14) * 10.0 ** draw.uniform(-12, 5, (150, 1))).astype(np.float32)
+    owners = draw.integers(0, 60, 150)
+    assert_equal(fast(pictures, captions, owners), slow(pictures, captions, owners))
+    assert always == [slice(0, 60)]
 
 
 @pytest.mark.parametrize("capacity", [50, 200, 400])
@@ -102,7 +142,7 @@ def test_strips_with_too_many_near_pairs_are_counted_tile_by_tile(
     capacity: int, monkeypatch: pytest.MonkeyPatch, always: list[slice]
 ) -> None:
     monkeypatch.setattr(strips, "SMALLEST", 1)
-    monkeypatch.setitem(strips.Strips.__init__.__kwdefaults__, "capacity", capacity)
+    monkeypatch.setattr(strips, "CAPACITY", capacity)
     pictures, captions = unit(300, 30, seed=1), unit(340, 30, seed=2)
     pictures[130:250], captions[:] = pictures[:1], np.round(captions * 8) / 8
     owners = np.random.default_rng(0).integers(0, 300, 340)

@@ -2,8 +2,10 @@
 
 Scores are computed tile by tile in float32, which is fast but rounds. A rank must not depend on that: where a score is
 so near the score it is compared with that rounding could decide, the pair is scored again in float64, always by the
-same operations in the same order, so that equal vectors tie exactly. The ranks are those of a float64 double loop.
-On a GPU whole strips of pictures are counted at a time, by the same rule, in `groundling.evaluation.fused`.
+same operations in the same order, so that equal vectors tie exactly. The ranks are those of a float64 double loop that
+adds up in that order (`scores.row_sums`), whatever the tiles, on a CPU and on a GPU. In another order, float64 itself
+may tell two scores apart, or not, that differ by less than its rounding. On a GPU whole strips of pictures are counted
+at a time, by the same rule, in `groundling.evaluation.fused`.
 """
 
 from __future__ import annotations
@@ -154,11 +156,14 @@ class _Side:
         rows = self.vectors[which]
         return rows.to(dtype) if self.factor == 1 else (rows.double() * self.factor).to(dtype)
 
+    @property
+    def narrow(self) -> bool:
+        """Whether float32 holds all rows as they are."""
+        return self.dtype == torch.float32 and self.factor == 1
+
     def floats(self) -> Tensor:
-        """All rows as floating point numbers, scaled; a copy only where they must change."""
-        if self.factor == 1 and self.vectors.is_floating_point():
-            return self.vectors.detach()
-        return self.rows(slice(None), self.dtype if self.factor == 1 else torch.float64)
+        """All rows in floating point, where these are narrow; a copy only of whole numbers."""
+        return self.vectors.detach() if self.vectors.is_floating_point() else self.vectors.float()
 
     def kinds(self, part: slice) -> tuple[Tensor, Tensor]:
         """Equal vectors are of one kind: the kind of each row, and a row that is an example of each kind."""
@@ -235,7 +240,8 @@ class _Counting:
     def strips(self) -> Strips | None:
         """Whole strips of pictures at a time, by kernels of our own, where these can be had and are worth starting."""
         whole = self.pictures.whole and self.captions.whole  # exact, and perhaps full of ties: tiles are better at it
-        if not self.score.product or whole or not fused.is_worthwhile(self.device, len(self.best), len(self.own)):
+        fitting = self.score.product and self.pictures.narrow and self.captions.narrow and not whole
+        if not (fitting and fused.is_worthwhile(self.device, len(self.best), len(self.own))):
             return None
         from groundling.evaluation.fused.strips import Strips
 

@@ -9,6 +9,7 @@ from torch import Tensor
 from groundling.encoders.similarity import DEEPEST, SHALLOWEST, order_similarities
 
 DEPTH = 128  # dimensions summed at a time in a float32 product: the shorter the sums, the smaller the rounding error
+LANES = 128  # sums of a float64 score that are kept side by side, and added up at the end
 
 
 class Score(Protocol):
@@ -65,7 +66,7 @@ class Dot:
     ) -> Tensor:
         # A sum of n products is off by at most n roundings of Σ|aᵢbᵢ| ≤ ‖a‖‖b‖, in whatever order it is added up.
         # Added to n: partial sums, the additions of `pairs`, rounding of the vectors and of the score itself.
-        roundings = min(dimensions, DEPTH) + math.ceil(dimensions / DEPTH) + dimensions.bit_length() + 6
+        roundings = min(dimensions, DEPTH) + math.ceil(dimensions / DEPTH) + pair_roundings(dimensions) + 6
         half_step = torch.finfo(dtype).eps / 2
         largest = picture_norms * caption_norms
         bound = 1.01 * roundings * half_step * largest
@@ -89,7 +90,7 @@ class Order:
         # What is squared is at most the caption's own entry, so a score is at most ‖b‖². Its sum is rounded as that of
         # `Dot` is, but in portions whose size depends on the block: the longer of both ends counts.
         depths = (min(dimensions, depth) + math.ceil(dimensions / depth) for depth in (SHALLOWEST, DEEPEST))
-        roundings = max(depths) + dimensions.bit_length() + 6
+        roundings = max(depths) + pair_roundings(dimensions) + 6
         half_step = torch.finfo(dtype).eps / 2
         largest = caption_norms.square()
         # Vectors rounded to `dtype` move an entry of b − a by |a| + |b| half steps, and its square by twice that times
@@ -103,11 +104,22 @@ class Order:
 SCORES: dict[str, Score] = {"cosine": Dot(), "order": Order()}
 
 
+def pair_roundings(dimensions: int) -> int:
+    """How many additions a number goes through in `row_sums`."""
+    return math.ceil(dimensions / LANES) + LANES.bit_length()
+
+
 def row_sums(values: Tensor) -> Tensor:
-    """The sum of each row [n, d], in place, by folding rows in halves: no library decides the order of additions."""
-    width = values.shape[1]
-    while width > 1:
-        half = width // 2
-        values[:, :half] += values[:, width - half : width]
-        width -= half
-    return values[:, 0].clone()  # a view would keep all of the values alive
+    """The sum of each row [n, d], in an order that no library decides and that kernels for GPUs keep to as well.
+
+    Number k is added to sum k mod `LANES`, one after the other; then sums are added two by two, neighbours first.
+    The values are overwritten.
+    """
+    lanes = values[:, :LANES]
+    for more in values.split(LANES, dim=1)[1:]:
+        lanes[:, : more.shape[1]] += more
+    sums = lanes.T.contiguous()
+    while len(sums) > 1:
+        odd, sums = sums[1::2], sums[::2].clone()
+        sums[: len(odd)] += odd
+    return sums[0]

@@ -40,9 +40,10 @@ def count_tile(
     """One tile of scores: adds to the counts of its pictures and captions, and lists the pairs too near to tell.
 
     Vectors are sums of two float16 numbers (see `centred.py`): pictures [low | high], captions [high | low], each
-    `WIDTH` wide. Their product is low·high + high·low + high·high; the small parts come first, while sums are short.
-    Of each row and column there are four numbers (shift, threshold, norm, other errors) and two kinds (its own, and
-    that of the vector its threshold comes from), which are looked at with COPIES.
+    `WIDTH` wide, given as tensor descriptors: a Hopper GPU copies whole blocks of these by itself. Their product is
+    low·high + high·low + high·high; the small parts come first, while sums are short. Of each row and column there are
+    four numbers (shift, threshold, norm, other errors) and two kinds (its own, and that of the vector its threshold
+    comes from), which are looked at with COPIES.
     """
     # Programs that run at the same time share rows and columns: a group of tiles goes down before it goes across.
     program = tl.program_id(0)
@@ -52,17 +53,14 @@ def count_tile(
     row = first_row + (group * GROUP + within % height) * ROWS
     column = within // height * COLUMNS
 
-    down, across, inward = tl.arange(0, ROWS), tl.arange(0, COLUMNS), tl.arange(0, DEPTH)
-    left = pictures + row.to(tl.int64) * (2 * WIDTH) + down[:, None] * (2 * WIDTH) + inward[None, :]
-    right = captions + column.to(tl.int64) * (2 * WIDTH) + across[None, :] * (2 * WIDTH) + inward[:, None]
     scores = tl.zeros([ROWS, COLUMNS], tl.float32)
     for start in range(0, 3 * WIDTH, DEPTH):
         last = start >= 2 * WIDTH
         at_left = tl.multiple_of(start - tl.where(last, WIDTH, 0), DEPTH)
         at_right = tl.multiple_of(start - tl.where(last, 2 * WIDTH, 0), DEPTH)
-        scores = tl.dot(tl.load(left + at_left), tl.load(right + at_right), scores)
+        scores = tl.dot(pictures.load([row, at_left]), captions.load([column, at_right]).T, scores)
 
-    rows, columns = row + down, column + across
+    rows, columns = row + tl.arange(0, ROWS), column + tl.arange(0, COLUMNS)
     row_shift, row_threshold = tl.load(row_numbers + rows), tl.load(row_numbers + rows_held + rows)
     row_norm, row_error = tl.load(row_numbers + 2 * rows_held + rows), tl.load(row_numbers + 3 * rows_held + rows)
     longest_column = tl.max(tl.load(column_numbers + 2 * columns_held + columns), axis=0)
@@ -159,28 +157,29 @@ def score_pairs(
     by_caption,
     WIDTH: tl.constexpr,
     PAIRS: tl.constexpr,
-    DEPTH: tl.constexpr,
+    LANES: tl.constexpr,
     STEPS: tl.constexpr,
     KEEP: tl.constexpr,
 ):
     """Float64 scores of pairs (picture in the upper half of a number, caption in the lower), counted both ways.
 
-    With KEEP they are the thresholds of captions instead, and written to `own`. Every pair is added up in the same
-    order, wherever it stands, so that equal vectors tie; `DEPTH` is two to the power of `STEPS`.
+    With KEEP they are the thresholds of captions instead, and written to `own`. Every pair is added up in the order of
+    `scores.row_sums`, over `LANES` sums, two to the power of `STEPS`, so that a score is the same wherever it is
+    computed. Products of two float32 numbers are exact in float64: it is no matter whether they are added in one step.
     """
     place = tl.program_id(0).to(tl.int64) * PAIRS + tl.arange(0, PAIRS)
     valid = place < count
     pair = tl.load(pairs + place, mask=valid, other=0)
     picture, caption = pair >> 32, pair & 0xFFFFFFFF
-    inward = tl.arange(0, DEPTH)
-    sums = tl.zeros([PAIRS, DEPTH], tl.float64)
-    for start in range(0, WIDTH, DEPTH):
+    inward = tl.arange(0, LANES)
+    sums = tl.zeros([PAIRS, LANES], tl.float64)
+    for start in range(0, WIDTH, LANES):
         there = valid[:, None] & (start + inward < WIDTH)[None, :]
         left = tl.load(pictures + picture[:, None] * WIDTH + start + inward[None, :], mask=there, other=0.0)
         right = tl.load(captions + caption[:, None] * WIDTH + start + inward[None, :], mask=there, other=0.0)
         sums += left.to(tl.float64) * right.to(tl.float64)
     for step in tl.static_range(STEPS):  # not `tl.sum`, whose order the compiler chooses
-        even, odd = tl.split(tl.reshape(sums, [PAIRS, DEPTH >> (step + 1), 2]))
+        even, odd = tl.split(tl.reshape(sums, [PAIRS, LANES >> (step + 1), 2]))
         sums = even + odd
     score = tl.reshape(sums, [PAIRS])
     if KEEP:
