@@ -148,9 +148,12 @@ def ranking(work: Work) -> Part:
     pictures = min(work.pictures, work.test_pictures)
     captions = max(1, round(work.captions * pictures / work.pictures))
     products = pictures * captions * work.dimensions
-    core_hours = CORES_MEASURED * measured.RANKS.value * products / measured.RANKS_PRODUCTS / 3600
     memory = FLOAT * work.dimensions * (pictures + captions)
     how = f"exact ranks, {pictures:,} × {captions:,}"
+    if work.gpus:  # one of them
+        hours = measured.RANKS_ON_GPU.value * products / measured.RANKS_ON_GPU_PRODUCTS / 3600
+        return Part("evaluate", how, memory=memory, gpu_hours=hours, hours=hours)
+    core_hours = CORES_MEASURED * measured.RANKS.value * products / measured.RANKS_PRODUCTS / 3600
     return Part("evaluate", how, memory=memory, core_hours=core_hours, hours=core_hours / work.cores)
 
 
