@@ -1,8 +1,9 @@
 """Steps per second of a training that changes its picture network, against a plain loop, in the same run.
 
-Plain: a DataLoader whose workers decode, cut and mirror pictures with Pillow, an eager step, default AdamW. Ours:
-pictures decoded once, on the device where they fit, parts cut out there, and on a GPU recorded steps. Both train
-`polyglot` with the same network, the same captions and the same loss, in bf16 where the device has it.
+Plain: a DataLoader whose workers decode, cut and mirror pictures with Pillow, the network layer by layer, an eager
+step, default AdamW. Ours: pictures decoded once, on the device where they fit, parts cut out there, normalisation
+folded into the convolutions, and on a GPU a compiled network and recorded steps. Both train `polyglot` with the same
+network, the same captions and the same loss, channels innermost in memory, in bf16 where the device has it.
 
     python benchmarks/tuning.py [--steps 60] [--batch 256] [--backbone efficientnet-lite2] [--size 260] [--workers 16]
                                 [--device cpu] [--data DIR] [--json]
@@ -17,9 +18,11 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
+from unittest.mock import patch
 
 import numpy as np
 import torch
@@ -38,6 +41,7 @@ from groundling.systems import Plan
 from groundling.training.planned import planned
 from groundling.training.step import EagerStep, fastest, make_optimiser
 from groundling.vision.backbones import IMAGENET_MEAN, IMAGENET_STD
+from groundling.vision.efficientnet_lite import ConvNorm
 
 WARM_UP = 10
 
@@ -76,6 +80,13 @@ class Files(Dataset[Tensor]):
         return torch.from_numpy(np.ascontiguousarray(values.transpose(2, 0, 1)))
 
 
+@contextmanager
+def layer_by_layer() -> Iterator[None]:
+    """The network as its layers stand there, without what we do to make it faster."""
+    with patch.object(ConvNorm, "_fixed", lambda _: None):
+        yield
+
+
 def plain(plan: Plan, corpus: Corpus, size: int, workers: int, device: torch.device, steps: int) -> float:
     """Seconds per step."""
     batches = [plan.stage.sampler.batch(number) for number in range(steps)]
@@ -104,7 +115,8 @@ def plain(plan: Plan, corpus: Corpus, size: int, workers: int, device: torch.dev
             loss.item()
             yield time.perf_counter()
 
-    times = list(timed())
+    with layer_by_layer():
+        times = list(timed())
     return (times[-1] - times[WARM_UP - 1]) / (steps - WARM_UP)
 
 

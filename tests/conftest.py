@@ -16,6 +16,8 @@ from groundling.dataset import Dataset
 from groundling.settings import Recipe, check
 
 torch.set_num_threads(1)  # for children that import this, too
+if not torch.cuda.is_available():
+    os.environ.setdefault("TRITON_INTERPRET", "1")  # kernels for GPUs are tested on CPUs; read when they are defined
 
 # Behaviour is tested, not time: a busy machine fails no test. And what passes here passes elsewhere: examples are drawn
 # in the same way each time, and `make torture` is there to look for new ones.

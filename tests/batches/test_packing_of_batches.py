@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundling.batches.packing import packing_of, words_read
+from groundling.batches.packing import groups_of, packing_of, words_read
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(0, 5))
@@ -30,3 +30,22 @@ def test_a_packing_by_hand() -> None:
     assert words_read(packing_of(lengths, 40)) == 3 * 16 + 3 * 8 + 3 * 2
     assert packing_of(np.array([4] * 7 + [1]), 40) == ((3, 8), (4, 7))  # rounded up they would be 45 words, not 32
     assert packing_of(np.array([5]), 40) == ((5, 1),)
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=60), st.integers(0, 5))
+def test_groups_are_as_large_in_every_batch_and_long_enough(lengths: list[int], room: int) -> None:
+    most = max(lengths) + room
+    groups = groups_of(np.array(lengths), most)
+    assert groups[0][1] == len(lengths)
+    for (end, count), (later, fewer) in pairwise(groups):
+        assert end < later <= most
+        assert count > fewer > 0
+    for rank, length in enumerate(sorted(lengths, reverse=True)):
+        assert length <= max(end for end, count in groups if count > rank)
+
+
+def test_groups_by_hand() -> None:
+    lengths = np.array([[3, 9, 2, 17, 5], [4, 1, 8, 6, 7]])  # the five shortest, four between, the longest
+    assert groups_of(lengths, 40) == ((8, 10), (12, 5), (24, 1))
+    assert groups_of(lengths, 18) == ((8, 10), (12, 5), (18, 1))
+    assert groups_of(np.full(20, 6), 40) == ((8, 20),)

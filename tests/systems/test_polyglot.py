@@ -19,6 +19,7 @@ from groundling.errors import UserError
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel as Model
 from groundling.objectives import mixed_languages
+from groundling.objectives.mixed_languages import read_by_length, read_in_groups, read_together
 from groundling.objectives.similarity_distillation import similarity_distillation
 from groundling.run import Run
 from groundling.settings import Recipe, check
@@ -125,23 +126,29 @@ def test_a_step_can_be_recorded(world: Dataset, monkeypatch: pytest.MonkeyPatch,
     """On a GPU shapes and branches must depend on no value of a batch. Fake tensors have none to look at."""
     dataset = with_text_only(world if kind == "features" else with_views(world)).split("train")
     made = plan({**SMALL, "word_dropout": 0.2}, dataset, {"batch_size": 16})
-    monkeypatch.setattr(mixed_languages, "read", mixed_languages.read_together)  # as a GPU does
     batch = made.stage.sampler.batch(0)
+    # as a GPU does
+    monkeypatch.setattr(mixed_languages, "read", lambda *told: read_in_groups(*told[:3], batch.packing))
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
         rows, step = fake.from_tensor(torch.from_numpy(batch.rows)), fake.from_tensor(torch.zeros(()))
         made.stage.loss(made.encoders.train(), made.data, DeviceBatch(batch.kind, rows, batch.longest, step)).backward()
 
 
-def test_captions_are_read_alike_together_and_by_length(world: Dataset) -> None:
+def test_captions_are_read_alike_together_in_groups_and_by_length(world: Dataset) -> None:
     made = plan(SMALL, world.split("train"))
-    rows = torch.from_numpy(made.stage.sampler.batch(0).rows[1:])
-    made.encoders.eval()
-    longest = int(made.data.lengths.max())
-    one, other = (
-        way(made.encoders.text, made.data, rows, longest)
-        for way in (mixed_languages.read_together, mixed_languages.read_by_length)
-    )
-    torch.testing.assert_close(one, other)
+    rows = torch.from_numpy(made.stage.sampler.batch(0).rows[1:]).clamp(min=0)
+    lengths = made.data.device_lengths[rows]
+    packing = (3, lengths.numel()), (int(lengths.max()), int((lengths > 3).sum()))
+    read = made.encoders.eval().text, made.data, rows
+    expected = read_together(*read, int(made.data.lengths.max()))
+    torch.testing.assert_close(read_by_length(*read), expected)
+    torch.testing.assert_close(read_in_groups(*read, packing), expected)
+    weights = torch.randn_like(expected)
+    parameters = list(made.encoders.text.parameters())
+    ways = expected, read_in_groups(*read, packing)
+    one, other = (torch.autograd.grad(way, parameters, weights) for way in ways)
+    for wanted, found in zip(one, other, strict=True):
+        torch.testing.assert_close(found, wanted, atol=1e-5, rtol=1e-4)
 
 
 def in_folders(dataset: Dataset) -> Dataset:

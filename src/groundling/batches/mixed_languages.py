@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from groundling.batches.data import TrainingData
+from groundling.batches.packing import groups_of
 from groundling.batches.position import Position
 from groundling.batches.sampler import Batch
 from groundling.batches.stream import Stream
@@ -86,8 +87,10 @@ class MixedLanguageSampler(Position):
             by_group = found.reshape(self.sentences, self.groups, self.batch_size).transpose(1, 0, 2)
             lines.append(by_group.reshape(-1, self.batch_size))
         rows = np.concatenate(lines)
+        most = self.data.ids.shape[1]
         longest = int(self.data.lengths[rows[1:][rows[1:] != EMPTY]].max())
-        return Batch("mixed", rows, min(-(-longest // LENGTHS) * LENGTHS, self.data.ids.shape[1]))
+        packing = groups_of(self.data.lengths[rows[1:].clip(min=0)], most)
+        return Batch("mixed", rows, min(-(-longest // LENGTHS) * LENGTHS, most), packing)
 
     def epoch(self) -> float:
         """How often the pictures have been gone through; with several parts, those of the first."""

@@ -12,6 +12,8 @@ import numpy.typing as npt
 Packing = tuple[tuple[int, int], ...]  # up to which word how many captions are read; none: all of them, to the end
 WORDS = 3
 SHARES = 8
+#: Tenths of the captions that a group and the longer ones have together, and what its longest is rounded up to.
+GROUPS = ((10, 4), (5, 4), (1, 8))
 
 
 def packing_of(lengths: npt.NDArray[np.int64], most: int) -> Packing:
@@ -22,6 +24,18 @@ def packing_of(lengths: npt.NDArray[np.int64], most: int) -> Packing:
     longest = int(lengths.max())
     rounded = _up_to(min(_up(longest, WORDS), most), lengths)
     return rounded if words_read(rounded) <= lengths.size * longest else _up_to(longest, lengths)
+
+
+def groups_of(lengths: npt.NDArray[np.int64], most: int) -> Packing:
+    """Few groups of captions of similar length, each as large in every batch: the half that is shortest, the tenth that
+    is longest, and what lies between. Each is read by itself, so that a caption is read once, up to its group's end."""
+    ordered = np.sort(lengths, axis=None)[::-1]
+    counts = [_up(tenths * len(ordered), 10) // 10 for tenths, _ in GROUPS]
+    groups: dict[int, int] = {}  # those that end alike are one
+    for count, longer, (_, step) in zip(counts, [*counts[1:], 0], GROUPS, strict=True):
+        if count > longer:
+            groups.setdefault(min(_up(int(ordered[longer]), step), most), count)
+    return tuple(groups.items())
 
 
 def words_read(packing: Packing) -> int:

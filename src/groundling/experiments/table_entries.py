@@ -63,17 +63,18 @@ class TableEntry:
 def start_of(entry: TableEntry) -> TableEntry | None:
     """The training that an entry starts from, where its recipe describes one (`start`). Its weights are kept."""
     start = entry.recipe.described_start
-    return None if start is None else _needed(start, "start")
+    return None if start is None else _needed(start)
 
 
 def teachers(entry: TableEntry) -> list[TableEntry]:
     """The trainings that teach an entry, where its recipe describes them. Their weights are kept."""
-    return [_needed(recipe, "teacher") for recipe in entry.recipe.described_teachers]
+    return [_needed(recipe) for recipe in entry.recipe.described_teachers]
 
 
-def _needed(recipe: Recipe, what: str) -> TableEntry:
-    group = tuple(recipe.corpus.languages or ())
-    named = recipe.model_copy(update={"name": f"{what}-{_name(recipe, group)}"})
+def _needed(recipe: Recipe) -> TableEntry:
+    """Named as an entry of a row that trains the same would be, so that it is trained once for both."""
+    group = tuple(recipe.corpus.languages or ("all",))
+    named = recipe.model_copy(update={"name": _name(recipe, group), "title": ""})
     return TableEntry("", group, named, keeps_weights=True)
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from groundling.batches import DeviceBatch, TrainingData
+from groundling.batches.packing import Packing
 from groundling.encoders.pair import Encoders
 from groundling.objectives.caption_ring import caption_ring
 from groundling.objectives.similarity_distillation import similarity_distillation
@@ -66,7 +67,7 @@ class MixedLanguageLoss:
     def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         pictures, rows = batch.rows[0], batch.rows[1:]
         real, rows = rows >= 0, rows.clamp(min=0)
-        vectors = read(encoders.text, data, rows, batch.longest)  # [lines, n, d]
+        vectors = read(encoders.text, data, rows, batch)  # [lines, n, d]
         seen = encoders.picture(self.look(encoders, pictures))
         texts = data.device_texts[rows]
         objective = cast(nn.Module, encoders.objective)
@@ -104,10 +105,14 @@ def _ring(captions: Tensor) -> Tensor:
     return torch.matmul(captions, _next(captions).transpose(1, 2))
 
 
-def read(text: nn.Module, data: TrainingData, rows: Tensor, longest: int) -> Tensor:
-    """[lines, n] captions → [lines, n, d]. A CPU reads those of similar length together, and so hardly any padding."""
-    by_length = rows.device.type == "cpu" and data.spellings is None
-    return (read_by_length if by_length else read_together)(text, data, rows, longest)
+def read(text: nn.Module, data: TrainingData, rows: Tensor, batch: DeviceBatch) -> Tensor:
+    """[lines, n] captions → [lines, n, d]. Those of similar length are read together, and so hardly any padding: on a
+    CPU many groups of them, on a GPU the few that the batch names, whose shapes come again and again."""
+    if rows.device.type == "cpu" and data.spellings is None:
+        return read_by_length(text, data, rows)
+    if batch.packing:
+        return read_in_groups(text, data, rows, batch.packing)
+    return read_together(text, data, rows, batch.longest)
 
 
 def read_together(text: nn.Module, data: TrainingData, rows: Tensor, longest: int) -> Tensor:
@@ -115,7 +120,18 @@ def read_together(text: nn.Module, data: TrainingData, rows: Tensor, longest: in
     return vectors.unflatten(0, rows.shape)
 
 
-def read_by_length(text: nn.Module, data: TrainingData, rows: Tensor, longest: int) -> Tensor:
+def read_in_groups(text: nn.Module, data: TrainingData, rows: Tensor, packing: Packing) -> Tensor:
+    """The longest captions first: those beyond the next group's number, up to the word that their group ends with."""
+    flat = rows.flatten()
+    order = data.device_lengths[flat].argsort(descending=True, stable=True)
+    ends = [*(count for _, count in packing[1:]), 0]
+    groups = [(order[first:last], end) for (end, last), first in zip(packing, ends, strict=True)]
+    parts = [text(*data.captions(flat[group], end)) for group, end in groups]
+    places = torch.cat([group for group, _ in groups]).argsort()
+    return torch.cat(parts).index_select(0, places).unflatten(0, rows.shape)
+
+
+def read_by_length(text: nn.Module, data: TrainingData, rows: Tensor) -> Tensor:
     flat = rows.flatten()
     order = data.device_lengths[flat].argsort(stable=True)
     parts = [text(*data.captions(part, int(data.device_lengths[part].max()))) for part in flat[order].split(AT_ONCE)]

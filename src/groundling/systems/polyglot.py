@@ -85,7 +85,9 @@ class PolyglotSettings(Settings):
         None, ge=32, le=1024, description="pixels of a side of these parts; features.size when left out"
     )
     colour_jitter: float = Field(0.3, ge=0, lt=1, description="of these parts: brightness, contrast, saturation")
-    compile: bool = Field(False, description="compile the tuned network (torch.compile); a minute at the start")
+    compile: bool = Field(
+        False, description="compile the tuned network for a GPU (torch.compile): faster after a minute"
+    )
     teacher_weight: float = Field(2.0, ge=0, description="of what the recipe's teachers say, where it names any")
     sentence_teacher: float = Field(
         0.0, ge=0, description="weight of what the Universal Sentence Encoder finds similar in captions (extra `use`)"

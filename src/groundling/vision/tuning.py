@@ -32,7 +32,7 @@ class Tuning:
 
     Attributes:
         cropping: how training cuts parts out of pictures.
-        compiled: whether the network is compiled for the device, which takes a minute before the first step.
+        compiled: whether the network is compiled for a GPU, which takes a minute before the first step.
     """
 
     features: FeatureSettings
@@ -58,7 +58,7 @@ class Tuning:
     @cached_property
     def run(self) -> Network:
         """The network, as it is called."""
-        return torch.compile(self.network) if self.compiled else self.network
+        return torch.compile(self.network) if self.compiled and self.device.type == "cuda" else self.network
 
     def decode(self, corpus: Corpus) -> Pictures:
         """The corpus's pictures, from the cache of decoded ones."""
