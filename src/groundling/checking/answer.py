@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 if TYPE_CHECKING:
     from groundling.checking.words import MisfitWord
 
+Value = str | float | None  # of a cell, where whole numbers are floats, too
+
 
 class Answer(ABC):
     """One row's answer. The kinds of answers are its subclasses, which are dataclasses.
@@ -70,5 +72,5 @@ class Answer(ABC):
         """The names of `fields`, which are the same for all."""
 
     @abstractmethod
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Value]:
         """Flat, for JSON and CSV alike."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from groundling.checking.answer import Answer
+from groundling.checking.answer import Answer, Value
 from groundling.checking.method import Method, Question
 from groundling.checking.pictures import picture_bytes, vectors_of
 from groundling.checking.problem import NotChecked
@@ -79,7 +79,7 @@ class Prediction(Answer):
     def columns() -> tuple[str, ...]:
         return KEY, *LABELS
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Value]:
         return {KEY: self.label, **self.probabilities}
 
     def as_json(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from groundling.checking.answer import Answer
+from groundling.checking.answer import Answer, Value
 from groundling.checking.belonging import FEWEST_ROWS, Belonging, Comparison
 from groundling.checking.method import Method, Question
 from groundling.checking.pictures import picture_bytes, vectors_of
@@ -93,7 +93,7 @@ class Match(Answer):
             "better_caption", "better_line", "misfit_words",
         )  # fmt: skip
 
-    def fields(self) -> dict[str, Any]:
+    def fields(self) -> dict[str, Value]:
         values = (
             self.label, self.probability, self.p_value, self.score, self.fit, self.picture_rank,
             self.better_picture or None, self.caption_rank, self.better_caption or None, self.better_line,

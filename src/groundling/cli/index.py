@@ -1,7 +1,7 @@
 """groundling index"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +9,7 @@ from groundling.cli.output import AsJson, Data, Device, Prompt, Ray, TextModel, 
 
 if TYPE_CHECKING:
     from groundling.search.build import Built
+    from groundling.search.index_request import Options
 
 LISTED = 20  # reasons to skip files on the terminal; --json has all
 SHORT = 0.01  # of recall that is missing before it is worth a word: two halves of the queries differ as much
@@ -81,7 +82,7 @@ def index(
     from groundling.errors import UserError
     from groundling.search import index_captions, index_pictures, index_source
 
-    options: dict[str, Any] = {
+    options: Options = {
         "prompt": prompt,
         "store": store,
         "kind": kind,

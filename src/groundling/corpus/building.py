@@ -6,18 +6,19 @@ pictures are told apart by 64 bits: among ten million, two are taken for one wit
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from groundling.corpus import sharded
 from groundling.corpus.built_pictures import Check, Pictures
+from groundling.corpus.card import Counts
 from groundling.corpus.columns import Integers, Mask
 from groundling.corpus.corpus import ORIGINS, SPLITS
 from groundling.corpus.formats.caption_table import CaptionRow, caption_row, hashed_split
@@ -31,7 +32,7 @@ from groundling.errors import UserError
 from groundling.files import only_writer
 
 ROWS = "rows.arrow"
-_RAW: dict[str, Any] = {"hashes": np.uint64, "splits": np.int8, "languages": np.int16}
+_RAW: dict[str, type[np.integer[Any]]] = {"hashes": np.uint64, "splits": np.int8, "languages": np.int16}
 
 
 class HasStatements(Exception):
@@ -111,7 +112,7 @@ class _Rows:
     codes: dict[str, int] = field(default_factory=dict)
 
 
-def _write_rows(path: Path, rows: Iterator[_Placed], known: _Rows, files: dict[str, Any]) -> None:
+def _write_rows(path: Path, rows: Iterator[_Placed], known: _Rows, files: Mapping[str, IO[bytes]]) -> None:
     import pyarrow as pa
 
     names = ("where", "picture", "text")
@@ -136,7 +137,7 @@ def _write_rows(path: Path, rows: Iterator[_Placed], known: _Rows, files: dict[s
             known.count += len(part)
 
 
-def _write_tables(place: Path, rows: _Rows, pictures: Pictures, report: Report) -> dict[str, Any]:
+def _write_tables(place: Path, rows: _Rows, pictures: Pictures, report: Report) -> Counts:
     """The shards of pictures and captions; how many there are of each, by split and language."""
     raw = {name: np.memmap(place / f"{name}.raw", dtype=kind, mode="r") for name, kind in _RAW.items()}
     first, number = distinct(raw["hashes"])
@@ -160,12 +161,12 @@ def _write_tables(place: Path, rows: _Rows, pictures: Pictures, report: Report) 
         times = np.bincount(languages[splits == at], minlength=len(codes))
         table[split] = {"pictures": int((final[usable] == at).sum()), **dict(zip(codes, times.tolist(), strict=True))}
     most = sorted(codes, key=lambda code: (-sum(row[code] for row in table.values()), code))
-    return {
-        "pictures": int(usable.sum()),
-        "captions": int(keep.sum()),
-        "languages": codes,
-        "splits": {split: {column: row[column] for column in ("pictures", *most)} for split, row in table.items()},
-    }
+    return Counts(
+        pictures=int(usable.sum()),
+        captions=int(keep.sum()),
+        languages=codes,
+        splits={split: {column: row[column] for column in ("pictures", *most)} for split, row in table.items()},
+    )
 
 
 def _batches(place: Path) -> Iterator[tuple[slice, Any]]:

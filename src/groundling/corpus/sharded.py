@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 
 from groundling.checksums import is_unchanged, sha256
+from groundling.corpus.card import FILE as CARD
+from groundling.corpus.card import SHARDS, Card, Counts
 from groundling.corpus.columns import Integers, Strings
 from groundling.corpus.corpus import ORIGINS, SPLITS, Corpus
 from groundling.corpus.info import CorpusInfo
 from groundling.corpus.parquet_texts import ParquetTexts
 from groundling.errors import UserError
-from groundling.files import make_folder, new_folder, with_checksum, write_json
+from groundling.files import make_folder, new_folder, write_json
 
-FORMAT = 2  # the first format has no shards
-CARD = "corpus.json"
 SHARD = 2**20  # rows of a file
 GROUP = 2**14  # rows that are written and read together
 PICTURE_FILES = "files"  # below the folder of the shards: pictures that came inside other files
@@ -40,20 +40,11 @@ def new_shards(folder: Path) -> Iterator[tuple[Path, Path]]:
         yield place, lasting
 
 
-def write_card(
-    folder: Path, shards: Path, name: str, counts: dict[str, Any], root: str | None, info: CorpusInfo
-) -> None:
+def write_card(folder: Path, shards: Path, name: str, counts: Counts, root: str | None, info: CorpusInfo) -> None:
     """Vouches for these shards, and removes those of earlier builds."""
     files = sorted(shards.glob("*.parquet"))
-    card = {
-        "format": FORMAT,
-        "name": name,
-        "counts": counts,
-        "root": root,
-        "sha256": {path.relative_to(folder).as_posix(): sha256(path) for path in files},
-        "info": info.to_json(),
-    }
-    write_json(folder / CARD, with_checksum(card))
+    digests = {path.relative_to(folder).as_posix(): sha256(path) for path in files}
+    write_json(folder / CARD, Card(SHARDS, name, counts, root, digests, info).to_json())
     remove_all(folder, but=shards)
     for table in ("pictures.parquet", "captions.parquet", "statements.parquet"):  # of an earlier, small corpus
         if is_ours(folder / table):
@@ -101,29 +92,29 @@ def write_shards(folder: Path, name: str, batches: Iterable[Any]) -> None:
             writer.close()
 
 
-def load(folder: Path, card: dict[str, Any]) -> Corpus:
+def load(folder: Path, card: Card) -> Corpus:
     """The corpus, its captions left in the files; all other columns are in memory."""
-    for file, expected in card["sha256"].items():
+    for file, expected in card.sha256.items():
         if not (folder / file).is_file():
             raise UserError(f"{folder / file}: no such file; build the corpus again")
         if not is_unchanged(folder / file, expected):
             raise UserError(f"{folder / file}: not the file that {CARD} describes; build the corpus again")
     captions, pictures = (
-        [folder / file for file in sorted(card["sha256"]) if Path(file).name.startswith(f"{name}-")]
+        [folder / file for file in sorted(card.sha256) if Path(file).name.startswith(f"{name}-")]
         for name in ("captions", "pictures")
     )
-    counts = card["counts"]
-    names, splits = _strings(pictures, "picture", counts["pictures"]), _coded(pictures, "split", SPLITS)
+    counts = card.counts
+    names, splits = _strings(pictures, "picture", counts.pictures), _coded(pictures, "split", SPLITS)
     return Corpus(
-        name=card["name"],
+        name=card.name,
         pictures=names,
         splits=splits,
-        owners=_numbers(captions, "owner", counts["captions"]),
-        languages=_coded(captions, "language", counts["languages"]),
+        owners=_numbers(captions, "owner", counts.captions),
+        languages=_coded(captions, "language", counts.languages or ()),
         texts=ParquetTexts(captions),
         origins=_coded(captions, "origin", ORIGINS),
-        root=None if card["root"] is None else (folder / card["root"]).resolve(),
-        info=CorpusInfo.from_json(card["info"]),
+        root=card.root_in(folder),
+        info=card.info,
         different=names,  # that they differ was seen to when they were written
     )
 

@@ -8,21 +8,24 @@ that was damaged since, is known for what it is and never read as a mixture of t
 import json
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from groundling.checksums import sha256
 from groundling.corpus import sharded
+from groundling.corpus.card import FILE as CARD
+from groundling.corpus.card import SHARDS, TABLES, Card, Counts
 from groundling.corpus.corpus import Corpus, Strings
 from groundling.corpus.entailment import Entailments
-from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
-from groundling.files import atomic_path, check_checksum, only_writer, read_json, with_checksum
+from groundling.files import atomic_path, only_writer
 from groundling.hub import first_line
 
-FORMAT = 1  # tables of a corpus that fits in memory; `sharded` writes the other format
-PICTURES, CAPTIONS, CARD = "pictures.parquet", "captions.parquet", "corpus.json"
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+PICTURES, CAPTIONS = "pictures.parquet", "captions.parquet"
 STATEMENTS = "statements.parquet"
 _MARK = sharded.MARK  # tells our tables from one the user calls captions.parquet, too
 
@@ -47,27 +50,20 @@ def save(corpus: Corpus, folder: Path) -> None:
             path = written.enter_context(atomic_path(folder / file))
             pq.write_table(table.replace_schema_metadata(_MARK), path)
             digests[file] = sha256(path)
-        card = {
-            "format": FORMAT,
-            "name": corpus.name,
-            "counts": _counts(corpus),
-            "root": written_root(corpus.root, folder),
-            "sha256": digests,
-            "info": corpus.info.to_json(),
-        }
-        text = json.dumps(with_checksum(card), ensure_ascii=False, indent=1, allow_nan=False)
+        root = written_root(corpus.root, folder)
+        card = Card(TABLES, corpus.name, _counts(corpus), root, digests, corpus.info)
+        text = json.dumps(card.to_json(), ensure_ascii=False, indent=1, allow_nan=False)
         card_file.write_text(text + "\n", encoding="utf-8")
     if STATEMENTS not in tables and sharded.is_ours(folder / STATEMENTS, damaged=True):
         (folder / STATEMENTS).unlink()  # of an earlier corpus
     sharded.remove_all(folder)
 
 
-def _counts(corpus: Corpus) -> dict[str, int]:
-    counts = {"pictures": len(corpus.pictures), "captions": len(corpus)}
-    return counts if corpus.statements is None else {**counts, "statements": len(corpus.statements)}
+def _counts(corpus: Corpus) -> Counts:
+    return Counts(len(corpus.pictures), len(corpus), None if corpus.statements is None else len(corpus.statements))
 
 
-def _tables(corpus: Corpus) -> dict[str, Any]:
+def _tables(corpus: Corpus) -> "dict[str, pa.Table]":
     """File name → Arrow table."""
     import pyarrow as pa
 
@@ -105,10 +101,12 @@ def load(folder: Path) -> Corpus:
         raise UserError(f"{folder}: no such folder")
     if not (folder / CARD).exists():
         raise UserError(f"{folder}: no {CARD}, so not a corpus or one whose building was cut short; build it again")
-    card = _checked_card(folder / CARD)
-    if card["format"] == sharded.FORMAT:
+    card = Card.read(folder / CARD)
+    if card.format == SHARDS:
         return _whole(folder, card)
-    for file, expected in card["sha256"].items():
+    if set(card.sha256) - {STATEMENTS} != {PICTURES, CAPTIONS}:
+        raise UserError(f'{folder / CARD}: "sha256" must name {PICTURES} and {CAPTIONS}; build the corpus again')
+    for file, expected in card.sha256.items():
         if not (folder / file).is_file():
             raise UserError(f"{folder / file}: no such file; build the corpus again")
         if sha256(folder / file) != expected:
@@ -118,12 +116,15 @@ def load(folder: Path) -> Corpus:
     except Exception as error:  # tables with the right checksum and the wrong content: made by another program
         raise UserError(f"{folder}: not a corpus of this format ({first_line(error)}); build it again") from None
     found = _counts(corpus)
-    if found != card["counts"]:
-        raise UserError(f"{folder / CARD}: counts {card['counts']} but the tables hold {found}; build the corpus again")
+    if found != card.counts:
+        raise UserError(
+            f"{folder / CARD}: counts {card.counts.to_json()} but the tables hold {found.to_json()}; "
+            "build the corpus again"
+        )
     return corpus
 
 
-def _whole(folder: Path, card: dict[str, Any]) -> Corpus:
+def _whole(folder: Path, card: Card) -> Corpus:
     try:
         return sharded.load(folder, card)
     except UserError:
@@ -132,21 +133,21 @@ def _whole(folder: Path, card: dict[str, Any]) -> Corpus:
         raise UserError(f"{folder}: not a corpus of this format ({first_line(error)}); build it again") from None
 
 
-def _read_tables(folder: Path, card: dict[str, Any]) -> Corpus:
+def _read_tables(folder: Path, card: Card) -> Corpus:
     import pyarrow.parquet as pq
 
     pictures, captions = pq.read_table(folder / PICTURES), pq.read_table(folder / CAPTIONS)
     return Corpus(
-        name=card["name"],
+        name=card.name,
         pictures=np.array(pictures["picture"].to_pylist(), dtype=np.str_),
         splits=_decoded(pictures["split"]),
         owners=np.array(captions["owner"].to_numpy(), dtype=np.int64),
         languages=_decoded(captions["language"]),
         texts=captions["text"].to_pylist(),
         origins=_decoded(captions["origin"]),
-        root=None if card["root"] is None else (folder / card["root"]).resolve(),
-        info=CorpusInfo.from_json(card["info"]),
-        statements=_read_statements(folder) if STATEMENTS in card["sha256"] else None,
+        root=card.root_in(folder),
+        info=card.info,
+        statements=_read_statements(folder) if STATEMENTS in card.sha256 else None,
     )
 
 
@@ -161,30 +162,6 @@ def _read_statements(folder: Path) -> Entailments:
         labels=_decoded(table["label"]),
         ids=np.array(table["id"].to_pylist(), dtype=np.str_),
     )
-
-
-def _checked_card(path: Path) -> dict[str, Any]:
-    card = check_checksum(read_json(path), path)
-    if not isinstance(card, dict) or "format" not in card:
-        raise UserError(f"{path}: not the description of a corpus; build it again")
-    if card["format"] not in (FORMAT, sharded.FORMAT):
-        raise UserError(
-            f"{path}: format {card['format']}, and this version of groundling reads {FORMAT} and {sharded.FORMAT}; "
-            "build it again"
-        )
-    kinds: dict[str, type | tuple[type, ...]] = {
-        "name": str,
-        "counts": dict,
-        "root": (str, type(None)),
-        "sha256": dict,
-        "info": dict,
-    }
-    for key, kind in kinds.items():
-        if key not in card or not isinstance(card[key], kind):
-            raise UserError(f'{path}: "{key}" is missing or not what it should be; build the corpus again')
-    if card["format"] == FORMAT and set(card["sha256"]) - {STATEMENTS} != {PICTURES, CAPTIONS}:
-        raise UserError(f'{path}: "sha256" must name {PICTURES} and {CAPTIONS}; build the corpus again')
-    return card
 
 
 def _refuse_to_replace_a_table(path: Path) -> None:

@@ -3,6 +3,7 @@
 Two runs are compared by them, and metrics that are registered later are computed from them: no model is needed for it.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,4 +70,4 @@ def _entailment(run: Run, result: EntailmentResult) -> EntailmentResult:
     return replace(result, languages=languages)
 
 
-_COMPLETED: dict[str, Any] = {"retrieval": _retrieval, "entailment": _entailment}
+_COMPLETED: dict[str, Callable[[Run, Any], Result]] = {"retrieval": _retrieval, "entailment": _entailment}

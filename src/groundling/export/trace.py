@@ -2,7 +2,7 @@
 
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,7 @@ from groundling.export.manifest import Side
 
 OPSET = 20
 LARGEST = 2**31 - 1  # bytes that protobuf can hold
+Examples = Mapping[str, tuple[Tensor, Sequence[str | None]]]  # by input, with the names of the sides that vary
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,7 @@ class Graph:
     outputs: dict[str, list[Side]]
 
 
-def traced(
-    module: nn.Module, inputs: dict[str, tuple[Tensor, Sequence[str | None]]], output: str, output_side: str
-) -> Graph:
+def traced(module: nn.Module, inputs: Examples, output: str, output_side: str) -> Graph:
     """The graph of a module.
 
     Args:
@@ -71,7 +70,7 @@ def traced(
     )
 
 
-def make_graph(module: nn.Module, inputs: dict[str, Any], side: str, what: str, output: str = "vectors") -> Graph:
+def make_graph(module: nn.Module, inputs: Examples, side: str, what: str, output: str = "vectors") -> Graph:
     """The same; what a network that is not ours leads the exporter into is told in a sentence about `what`."""
     try:
         return traced(module, inputs, output, side)

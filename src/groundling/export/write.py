@@ -3,7 +3,7 @@
 import hashlib
 from copy import deepcopy
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -106,7 +106,7 @@ def text_graph(encoder: TextEncoder, system: str) -> Graph:
 
     The encoder itself stays as it is: a copy is taken apart.
     """
-    inputs: dict[str, Any] = {
+    inputs: dict[str, tuple[torch.Tensor, list[str | None]]] = {
         "ids": (torch.zeros(3, 5, dtype=torch.int32), ["captions", "longest"]),
         "lengths": (torch.tensor([5, 2, 1]), ["captions"]),
     }

@@ -2,7 +2,6 @@
 transformers and without PyTorch."""
 
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +18,7 @@ from groundling.export.onnx_card import write_card
 from groundling.export.onnx_model import OnnxModel
 from groundling.export.picture_backbone import backbone_of_side
 from groundling.export.precision import Precision
-from groundling.export.trace import Graph, make_graph
+from groundling.export.trace import Examples, Graph, make_graph
 from groundling.export.write import file_sha256, write_graph
 from groundling.files import new_folder, refuse_existing, with_checksum, write_json
 from groundling.model.pretrained import PretrainedModel
@@ -87,7 +86,7 @@ def folders_of(model: PretrainedModel) -> dict[str, Path]:
 
 def text_graph(side: TextSide, what: str) -> Graph:
     pad = side.text_rules().pad
-    inputs: dict[str, Any] = {
+    inputs: Examples = {
         "ids": (torch.full((3, 5), pad, dtype=torch.int32), ["captions", "longest"]),
         "lengths": (torch.tensor([5, 2, 1]), ["captions"]),
     }

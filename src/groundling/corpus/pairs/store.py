@@ -170,7 +170,7 @@ def _write(folder: Path, path: Path, wanted: Wanted) -> None:
 
 
 #: Files that are only there while the store is made: what each pair says of itself.
-_RAW: dict[str, Any] = {
+_RAW: dict[str, type[np.integer[Any]]] = {
     "pair-hashes": np.uint64,
     "text-hashes": np.uint64,
     "draws": np.uint64,
