@@ -9,7 +9,7 @@ import pytest
 import raw_files
 from PIL import Image
 
-from groundling.decoding.opening import COLLECTION, open_picture, opened, taken
+from groundling.decoding.opening import COLLECTION, open_picture, taken, upright_image
 from groundling.decoding.raw import is_raw
 from groundling.decoding.structure import PictureError, TooManyPixels
 from groundling.decoding.workers import DecodeLimits, Workers
@@ -40,7 +40,7 @@ def test_what_the_camera_shows_is_taken_and_turned_as_it_was_held() -> None:
     with open_picture(data) as image:
         assert (image.format, image.size, taken(image)) == ("RAW", (800, 600), "2021-05-06T07:08:09")
         assert np.abs(np.subtract(image.getpixel((9, 9)), GREEN)).max() < 4
-    with opened(data, 100) as upright:
+    with upright_image(data, 100) as upright:
         assert upright.size == (600, 800)
 
 

@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from groundling.encoders.text import TextEncoder
+from groundling.encoders.text.autoencoded import AutoencodedPooling
 from groundling.encoders.text.autoencoder import Autoencoder
 from groundling.encoders.text.bag import BagEncoder, BagSettings
 from groundling.encoders.text.bidirectional import BidirectionalEncoder, BidirectionalSettings
-from groundling.encoders.text.borrowed import BorrowedPooling
 from groundling.encoders.text.characters import CharacterEncoder, CharacterSettings
 from groundling.encoders.text.max_pooled import MaxPooledEncoder, MaxPooledSettings
 from groundling.encoders.text.new_words import NewWordsEncoder, NewWordsSettings
@@ -43,14 +43,14 @@ def encoder(kind: str) -> TextEncoder:
     teacher = MaxPooledEncoder(words, 8, MaxPooledSettings(word_dimensions=6))
     if kind == "max":
         return teacher
-    if kind == "borrowed":
+    if kind == "autoencoded":
         inner = RecurrentEncoder(words, 11, RecurrentSettings(word_dimensions=6))
-        return BorrowedPooling(inner, Autoencoder(inner.state_dimensions, teacher.state_dimensions), teacher)
+        return AutoencodedPooling(inner, Autoencoder(inner.state_dimensions, teacher.state_dimensions), teacher)
     reader: Any = "teacher" if kind == "new words" else "own"
     return NewWordsEncoder.as_student(words, teacher, NewWordsSettings(reader=reader))
 
 
-KINDS = ["recurrent", "last", "ends", "max", "characters", "new words", "own words", "borrowed"]
+KINDS = ["recurrent", "last", "ends", "max", "characters", "new words", "own words", "autoencoded"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

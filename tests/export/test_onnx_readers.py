@@ -15,9 +15,9 @@ from conftest import ENGLISH, GERMAN, make_recipe, make_world
 from groundling.encoders import tokenisers
 from groundling.encoders.picture.linear import LinearPictureEncoder
 from groundling.encoders.text import PooledEncoder, PretrainedEncoder, TextEncoder
+from groundling.encoders.text.autoencoded import AutoencodedPooling
 from groundling.encoders.text.autoencoder import Autoencoder
 from groundling.encoders.text.bidirectional import BidirectionalEncoder, BidirectionalSettings
-from groundling.encoders.text.borrowed import BorrowedPooling
 from groundling.encoders.text.pooled import PooledSettings
 from groundling.encoders.text.pretrained import PretrainedSettings
 from groundling.encoders.tokenisers.hub import HubTokeniser
@@ -58,7 +58,7 @@ def test_word_pieces_are_cut_alike_without_the_encoder(pieces: HubTokeniser, tex
     assert np.array_equal(ours.lengths, theirs.lengths)
 
 
-@pytest.mark.parametrize("kind", ["pretrained", "pooled", "borrowed"])
+@pytest.mark.parametrize("kind", ["pretrained", "pooled", "autoencoded"])
 def test_a_transformer_has_the_vectors_of_pytorch(kind: str, pieces: HubTokeniser) -> None:
     from groundling import systems
 
@@ -66,10 +66,10 @@ def test_a_transformer_has_the_vectors_of_pytorch(kind: str, pieces: HubTokenise
     made: TextEncoder = PooledEncoder(pieces, 8, PooledSettings(pooling="mean"))
     if kind == "pretrained":
         made = PretrainedEncoder(pieces, 8, PretrainedSettings(pooling="ends"))
-    elif kind == "borrowed":  # the teacher's states are both directions side by side
+    elif kind == "autoencoded":  # the teacher's states are both directions side by side
         words = WordTokeniser.build([*ENGLISH], ["en"] * len(ENGLISH), SHORT)
         teacher = BidirectionalEncoder(words, 8, BidirectionalSettings(word_dimensions=6, pooling="ends"))
-        made = BorrowedPooling(made, Autoencoder(made.state_dimensions, teacher.state_dimensions), teacher)
+        made = AutoencodedPooling(made, Autoencoder(made.state_dimensions, teacher.state_dimensions), teacher)
     encoders, system = Encoders(made, LinearPictureEncoder(12, 8)), systems.make({"name": "vse"})
     model = TrainedModel(make_recipe(), system, pieces, encoders, torch.device("cpu"))
     session = onnxruntime.InferenceSession(text_graph(model.readers[0].encoder, kind).data)

@@ -13,7 +13,7 @@ from groundling.batches import DeviceBatch, TrainingData
 from groundling.corpus import Corpus
 from groundling.corpus.entailment import LABELS, Entailments
 from groundling.dataset import Dataset
-from groundling.encoders.text.borrowed import BorrowedPooling
+from groundling.encoders.text.autoencoded import AutoencodedPooling
 from groundling.encoders.text.taught import TaughtEncoder
 from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
@@ -219,7 +219,7 @@ def test_a_pretrained_student_of_other_dimensions_goes_through_the_autoencoder(
     options: dict[str, Any] = {"student": f"hub:{encoder}", "autoencoder_steps": 50}
     made, text, encoders, data = prepared(teachers["last"], judged, **options)
     student = text.student
-    assert isinstance(student, BorrowedPooling)
+    assert isinstance(student, AutoencodedPooling)
     assert (student.autoencoder.down.in_features, student.autoencoder.down.out_features) == (24, 16)
     encoders.train()
     made.stage.loss(encoders, data, first_batch(made, data, step=0)).backward()

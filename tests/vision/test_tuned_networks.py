@@ -74,7 +74,7 @@ def test_what_cannot_be_is_said(trainable: backbones.Backbone, tmp_path: Path) -
 
 def test_features_beside_the_weights_are_used_for_the_same_corpus_alone(tmp_path: Path) -> None:
     features = np.arange(8, dtype=np.float16).reshape(4, 2)
-    tuned.Kept("pets", ["a.png", "b.png", "c.png", "ü.png"], features).write(tmp_path)
+    tuned.SavedFeatures("pets", ["a.png", "b.png", "c.png", "ü.png"], features).write(tmp_path)
     settings = FeatureSettings(weights=str(tmp_path / "best.safetensors"))
     found, there = corpus_features(corpus_of("pets", ["ü.png", "a.png"]), settings)
     assert found.tolist() == [[6, 7], [0, 1]] and there.all()

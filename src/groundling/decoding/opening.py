@@ -71,7 +71,7 @@ def open_picture(data: bytes, formats: tuple[str, ...] = PICTURES, most: int = M
 
 
 @contextmanager
-def opened(
+def upright_image(
     data: bytes, side: int, convert: Callable[[Image.Image], Image.Image] | None = None
 ) -> Iterator[Image.Image]:
     """The picture in a file's bytes, turned as the camera was held; what fails with it is a PictureError.

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from groundling.decoding.opening import opened
+from groundling.decoding.opening import upright_image
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Thumbnail:
     or_png: bool = False
 
     def __call__(self, data: bytes) -> bytes:
-        with opened(data, 2 * self.side, plain_colours) as image:
+        with upright_image(data, 2 * self.side, plain_colours) as image:
             image.thumbnail((self.side, self.side), Image.Resampling.BICUBIC)
             files = [_saved(image, "WEBP", quality=self.quality, method=self.effort, exif=b"")]
             if self.or_png:
@@ -40,7 +40,7 @@ class Pixels:
     side: int
 
     def __call__(self, data: bytes) -> npt.NDArray[np.uint8]:
-        with opened(data, 2 * self.side, plain_colours) as image:
+        with upright_image(data, 2 * self.side, plain_colours) as image:
             image.thumbnail((self.side, self.side), Image.Resampling.BICUBIC)
             if image.mode == "RGBA":
                 image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image)
@@ -55,7 +55,7 @@ def plain_colours(image: Image.Image) -> Image.Image:
 
 def load_whole(data: bytes) -> bytes:
     """Nothing; but raises PictureError for a picture that does not decode to its last pixel."""
-    with opened(data, 1) as image:
+    with upright_image(data, 1) as image:
         image.load()
     return b""
 

@@ -229,7 +229,7 @@ def _reader(path: str) -> tuple[str, str]:
     while encoder == "text" and rest[0] in ("teacher", "student"):
         reader = " of a student" if rest[0] == "student" else " of the teacher"
         rest = rest[1:]
-    if encoder == "text" and rest[0] == "inner":  # what stands before an autoencoder (see `encoders.text.borrowed`)
+    if encoder == "text" and rest[0] == "inner":  # what stands before an autoencoder (see `encoders.text.autoencoded`)
         rest = rest[1:]
     return ".".join([encoder, *rest]), reader
 

@@ -16,7 +16,7 @@ from groundling.model.fingerprint import side_fingerprint
 from groundling.model.sides import GPU_BATCH, PictureSide
 from groundling.model.vectors import Vectors
 from groundling.settings import CorpusSettings, FeatureSettings
-from groundling.systems.plan import KeptPictures
+from groundling.systems.plan import PretrainedPictures
 from groundling.vision.preprocessing import Pixels, Preprocessing
 from groundling.vision.tuned import read as read_tuned
 
@@ -34,7 +34,7 @@ class FeatureExtractor(ABC):
 
     takes_features: bool
     batch: int = 1
-    kept: KeptPictures | None = None
+    kept: PretrainedPictures | None = None
 
     @property
     def pictures(self) -> PictureSide | None:

@@ -21,7 +21,7 @@ from groundling.model.sides import GPU_BATCH, PictureSide
 from groundling.model.vectors import Vectors
 from groundling.run import Run
 from groundling.settings import CorpusSettings
-from groundling.systems.plan import KeptPictures
+from groundling.systems.plan import PretrainedPictures
 from groundling.vision.tuned import read as read_tuned
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class PairExtractor(FeatureExtractor):
         self.weights, self.device = weights, device
         self.batch = GPU_BATCH if device.type == "cuda" else 1
         saved = hub.placed(read_json(run.verified(run.pictures_file)), run.folder)
-        self.kept: KeptPictures = KeptPictures(saved["model"], Path(saved["folder"]), saved["fingerprint"])
+        self.kept: PretrainedPictures = PretrainedPictures(saved["model"], Path(saved["folder"]), saved["fingerprint"])
 
     @cached_property
     def pictures(self) -> PictureSide:

@@ -26,7 +26,7 @@ from groundling.model.snapshot import fingerprint
 from groundling.model.vectors import Vectors
 from groundling.settings import CorpusSettings, Recipe
 from groundling.systems import Start
-from groundling.systems.plan import NO_CORPUS, KeptPictures
+from groundling.systems.plan import NO_CORPUS, PretrainedPictures
 
 
 class PretrainedModel(Model):
@@ -73,7 +73,7 @@ class PretrainedModel(Model):
             Recipe(name=hub.copy_name(self.name, "")[:-1], corpus=CorpusSettings(name=NO_CORPUS)),
             self.encode_text,
             self.text_fingerprint,
-            KeptPictures(self.name, self.pictures.folder, self.picture_fingerprint),
+            PretrainedPictures(self.name, self.pictures.folder, self.picture_fingerprint),
         )
 
     @property

@@ -127,7 +127,7 @@ def _note(found: Walk, path: str, entry: "os.DirEntry[str]") -> None:
 
 
 @contextmanager
-def opened(root: Path, path: str) -> Iterator[tuple[BufferedReader, Facts]]:
+def open_file(root: Path, path: str) -> Iterator[tuple[BufferedReader, Facts]]:
     """A picture below `root`, to read, and the facts of exactly this file. Raises Unreadable."""
     if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
         raise Unreadable("not a path below the folder")
@@ -156,7 +156,7 @@ def unchanged(file: BufferedReader, facts: Facts) -> None:
 
 def read(root: Path, path: str) -> tuple[bytes, Facts]:
     """The bytes of a picture below `root`, and the facts of exactly these bytes. Raises Unreadable."""
-    with opened(root, path) as (file, facts):
+    with open_file(root, path) as (file, facts):
         data = file.read(LARGEST + 1)
         unchanged(file, facts)
         if len(data) != facts.size:

@@ -19,7 +19,7 @@ class FileStream(StreamingResponse):
     async def of(service: Service, row: int, headers: dict[str, str]) -> "FileStream":
         """The file of a row, which is compared with what was indexed before the response begins."""
         held = ExitStack()
-        file, size = await service.by_hand(held.enter_context, service.pictures.opened(row))
+        file, size = await service.by_hand(held.enter_context, service.pictures.open_file(row))
         head = await service.by_hand(file.read, PIECE)
         pieces = _pieces(service, held, file, head)
         return FileStream(pieces, headers={**headers, "Content-Length": str(size)}, media_type=media_type(head))

@@ -69,15 +69,15 @@ class Pictures:
 
     def read(self, row: int) -> bytes:
         """The file of a row, if it is still what was indexed."""
-        with self.opened(row) as (file, _):
+        with self.open_file(row) as (file, _):
             return file.read()
 
     @contextmanager
-    def opened(self, row: int) -> Iterator[tuple[BufferedReader, int]]:
+    def open_file(self, row: int) -> Iterator[tuple[BufferedReader, int]]:
         """The same, to be read bit by bit, and its size; compared with what was indexed where it has been touched."""
         name = self.index.entries.value("name", row)
         try:
-            with walk.opened(self.root, name) as (file, facts):
+            with walk.open_file(self.root, name) as (file, facts):
                 with self._lock:
                     compared = self._same.get(row)
                 if compared != facts:

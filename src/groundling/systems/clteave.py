@@ -35,8 +35,8 @@ from groundling.corpus.sentence_pairs import Meaning
 from groundling.encoders.pair import Encoders
 from groundling.encoders.settings import Named
 from groundling.encoders.text import TextEncoder
+from groundling.encoders.text.autoencoded import AutoencodedPooling
 from groundling.encoders.text.autoencoder import Autoencoder
-from groundling.encoders.text.borrowed import BorrowedPooling
 from groundling.encoders.text.taught import TaughtEncoder
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.errors import UserError
@@ -121,7 +121,7 @@ class Clteave(Clseave):
             return inner
         inner.drop_finish()  # the teacher's own takes its place
         between = Autoencoder(inner.state_dimensions, teacher.state_dimensions, self.settings.rectified)
-        return BorrowedPooling(inner, between, teacher)
+        return AutoencodedPooling(inner, between, teacher)
 
     # --- how it learns
 

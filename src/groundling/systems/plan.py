@@ -37,7 +37,7 @@ NO_CORPUS = "none"  # the name of a corpus in the recipe of what was trained on 
 
 
 @dataclass(frozen=True)
-class KeptPictures:
+class PretrainedPictures:
     """The picture side of a pretrained model that a run looks through.
 
     Attributes:
@@ -78,7 +78,7 @@ class Start:
     recipe: Recipe
     ask: Ask
     fingerprint: str
-    pictures: KeptPictures | None = None
+    pictures: PretrainedPictures | None = None
 
     def vectors(self, pairs: SentencePairs) -> CachedVectors:
         """What it says of known sentences, asked for once and kept."""

@@ -6,7 +6,7 @@ from groundling.dataset import Dataset
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.vision.from_settings import corpus_features
-from groundling.vision.tuned import Kept
+from groundling.vision.tuned import SavedFeatures
 
 
 def save_features(run: Run, recipe: Recipe, dataset: Dataset) -> None:
@@ -14,4 +14,4 @@ def save_features(run: Run, recipe: Recipe, dataset: Dataset) -> None:
     corpus = dataset.corpus.keep_pictures(dataset.corpus.splits != "train")
     settings = recipe.features.model_copy(update={"weights": str(run.folder.resolve())})
     features, usable = corpus_features(corpus, settings)
-    Kept(corpus.name, corpus.pictures[usable].tolist(), features[usable].astype(np.float16)).write(run.folder)
+    SavedFeatures(corpus.name, corpus.pictures[usable].tolist(), features[usable].astype(np.float16)).write(run.folder)

@@ -83,7 +83,7 @@ def _kept(corpus: Corpus, weights: Path) -> tuple[Vectors, Mask] | None:
     """
     from groundling.vision import tuned
 
-    kept = tuned.kept_beside(weights)
+    kept = tuned.saved_features_of(weights)
     if kept is None:
         return None
     rows = kept.rows(corpus.name, corpus.pictures.tolist())

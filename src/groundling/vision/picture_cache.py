@@ -24,7 +24,7 @@ from PIL import Image
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
-from groundling.decoding.opening import opened
+from groundling.decoding.opening import upright_image
 from groundling.files import DAMAGED_ARRAY, atomic_path, cache_folder, remove_leftovers
 from groundling.progress import bar
 from groundling.vision.decoding import (
@@ -82,7 +82,7 @@ class Pictures:
 
 def decode_small(data: bytes, side: int) -> Pixels:
     """The picture in a file's bytes, [height, width, 3], its short side `side` pixels long; never made larger."""
-    with opened(data, 2 * side, on_white) as whole:
+    with upright_image(data, 2 * side, on_white) as whole:
         short = min(whole.size)
         width, height = (min(length, LONGEST * short) for length in whole.size)
         left, top = (whole.width - width) / 2, (whole.height - height) / 2

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps
 
-from groundling.decoding.opening import opened
+from groundling.decoding.opening import upright_image
 from groundling.errors import UserError
 
 Pixels = npt.NDArray[np.uint8]
@@ -81,7 +81,7 @@ class Preprocessing:
 
         Raises PictureError where it is damaged.
         """
-        with opened(data, 2 * self.resize, on_white) as whole:
+        with upright_image(data, 2 * self.resize, on_white) as whole:
             cut = self._squares(whole) if self.views == 1 else self._views(whole, data)
             squares = [np.asarray(square) for square in cut]
             return np.stack(squares) if len(squares) > 1 else squares[0]
@@ -140,7 +140,7 @@ class Upright:
 
     def __call__(self, data: bytes) -> Pixels:
         """[height, width, 3]. Raises PictureError where the picture is damaged."""
-        with opened(data, self.side, on_white) as image:
+        with upright_image(data, self.side, on_white) as image:
             return np.asarray(image)
 
 

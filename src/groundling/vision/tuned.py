@@ -68,7 +68,7 @@ def read(run: Path) -> Weights:
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedFeatures:
     """Features, float16 [pictures, dim], of pictures of a corpus, by their names."""
 
     corpus: str
@@ -91,16 +91,16 @@ def take_along(run: Path, folder: Path) -> None:
     found = read(run)
     with atomic_path(folder / NETWORK) as temporary:
         save_tensors({f"{PREFIX}{name}": value for name, value in found.tensors.items()}, temporary)
-    kept = kept_beside(run)
+    kept = saved_features_of(run)
     if kept is not None:
         kept.write(folder)
 
 
-def kept_beside(run: Path) -> Kept | None:
+def saved_features_of(run: Path) -> SavedFeatures | None:
     """The features that lie beside the weights of a run; None where there are none, or none that can be read."""
     try:
         with safe_open(file_of(run).parent / FEATURES, framework="np") as file:
             about = file.metadata() or {}
-            return Kept(about["corpus"], json.loads(about["names"]), file.get_tensor("features"))
+            return SavedFeatures(about["corpus"], json.loads(about["names"]), file.get_tensor("features"))
     except (SafetensorError, OSError, KeyError, ValueError):
         return None

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.words.lines import numbered_lines, opened
+from groundling.words.lines import numbered_lines, open_plain
 from groundling.words.problems import Problems, shown
 from groundling.words.vectors import WordVectors
 
@@ -24,7 +24,7 @@ def read_pairs(path: Path) -> tuple[list[Pair], Problems]:
     """(source, target) pairs in the order of the file, each once, and what was left out."""
     problems = Problems(path)
     pairs: dict[Pair, None] = {}
-    with opened(path) as file:
+    with open_plain(path) as file:
         for number, raw in numbered_lines(file, path):
             try:
                 line = raw.decode("utf-8")

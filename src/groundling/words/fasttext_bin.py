@@ -20,7 +20,7 @@ import numpy as np
 from groundling.errors import UserError
 from groundling.files import atomic_path
 from groundling.progress import bar
-from groundling.words.lines import opened
+from groundling.words.lines import open_plain
 from groundling.words.problems import Problems, shown
 from groundling.words.subwords import Subwords, piece_hashes
 from groundling.words.vectors import Matrix, WordVectors
@@ -60,7 +60,7 @@ class _Bytes:
 
 def read_bin(path: Path, max_words: int | None = None) -> tuple[WordVectors, Problems]:
     """The first `max_words` words (the most frequent) with their subwords, and what was left out."""
-    with opened(path) as file:
+    with open_plain(path) as file:
         if not file.read(1):
             raise UserError(f"{path}: is empty")
         data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

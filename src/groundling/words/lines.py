@@ -14,7 +14,7 @@ LONGEST_LINE = 2**20  # bytes; a word and ten thousand numbers fit
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def open_plain(path: Path) -> Iterator[BinaryIO]:
     """The bytes of a file, unpacked where its name ends in .gz; what cannot be read is the user's to know."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:

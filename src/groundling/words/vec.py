@@ -12,7 +12,7 @@ import numpy as np
 from groundling.errors import UserError
 from groundling.files import atomic_path
 from groundling.progress import bar
-from groundling.words.lines import numbered_lines, opened
+from groundling.words.lines import numbered_lines, open_plain
 from groundling.words.problems import Problems, shown
 from groundling.words.vectors import Matrix, WordVectors
 
@@ -28,7 +28,7 @@ def read_vec(path: Path, max_words: int | None = None) -> tuple[WordVectors, Pro
     The first line is a header where it is two whole numbers; without one, it says how many numbers a line has.
     """
     reader = _Reader(path)
-    with opened(path) as file, bar(f"Reading {path.name}", max_words or 0) as progress:
+    with open_plain(path) as file, bar(f"Reading {path.name}", max_words or 0) as progress:
         waiting: list[Numbered] = []
         size, whole = 0, True
         for number, line in numbered_lines(file, path):

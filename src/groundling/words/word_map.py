@@ -9,7 +9,7 @@ from safetensors import SafetensorError, safe_open
 
 from groundling.errors import UserError
 from groundling.files import atomic_path
-from groundling.words.lines import numbered_lines, opened
+from groundling.words.lines import numbered_lines, open_plain
 from groundling.words.storage import header, read_header
 from groundling.words.vectors import Matrix, WordVectors
 
@@ -77,7 +77,7 @@ def read_map(path: Path) -> WordMap:
     if path.suffix == ".safetensors":
         return WordMap.load(path)
     rows: list[list[float]] = []
-    with opened(path) as file:
+    with open_plain(path) as file:
         for number, line in numbered_lines(file, path):
             fields = line.split()
             if not fields:

@@ -15,7 +15,7 @@ from groundling.encoders.text.autoencoder import Autoencoder
 from groundling.encoders.text.base import SpellingEncoder, TextEncoder
 
 
-class BorrowedPooling(SpellingEncoder):
+class AutoencodedPooling(SpellingEncoder):
     """Through an autoencoder the states of `inner` become states of the teacher, and the teacher, which is not trained
     and not saved again, makes the sentence of them.
 
@@ -66,13 +66,13 @@ class BorrowedPooling(SpellingEncoder):
         return self.finish(self.pool(states, lengths))
 
     def export_graph(self) -> nn.Module:
-        return BorrowedGraph(self)
+        return AutoencodedGraph(self)
 
 
-class BorrowedGraph(nn.Module):
-    """`BorrowedPooling` as it traces to ONNX."""
+class AutoencodedGraph(nn.Module):
+    """`AutoencodedPooling` as it traces to ONNX."""
 
-    def __init__(self, encoder: BorrowedPooling) -> None:
+    def __init__(self, encoder: AutoencodedPooling) -> None:
         super().__init__()
         self.states, self.autoencoder = encoder.inner.states_graph(), encoder.autoencoder
         self.teacher = encoder._teacher[0]
