@@ -5,6 +5,7 @@ import copy
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.parametrizations import weight_norm
 
 from groundling.encoders import lora
 
@@ -61,3 +62,10 @@ def test_every_matrix_is_changed_by_a_low_rank_and_saved_as_the_sum() -> None:
     again.load_state_dict(found)
     torch.testing.assert_close(again(x), network(x), atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(again.eval()(x), network.eval()(x), atol=1e-5, rtol=1e-4)
+
+
+def test_the_norm_of_a_weight_is_the_models_own_and_stays_as_it_is() -> None:
+    module = nn.Sequential(weight_norm(nn.Linear(3, 2)))
+    found = lora.merged(module)
+    assert found.keys() == module.state_dict().keys()
+    assert any("parametrizations" in name for name in found)

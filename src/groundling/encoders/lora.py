@@ -59,9 +59,11 @@ def merged(module: nn.Module) -> dict[str, Tensor]:
     for name, part in module.named_modules():
         layer: Any = part
         if parametrize.is_parametrized(part):
-            prefix = f"{name}.parametrizations."
-            state = {key: value for key, value in state.items() if not key.startswith(prefix)}
-            state |= {f"{name}.{weight}": getattr(layer, weight) for weight in layer.parametrizations}
+            for weight, changes in layer.parametrizations.items():
+                if hasattr(changes[0], "lora_a"):  # others, such as the norm of a weight, are the model's own
+                    prefix = f"{name}.parametrizations.{weight}."
+                    state = {key: value for key, value in state.items() if not key.startswith(prefix)}
+                    state[f"{name}.{weight}"] = getattr(layer, weight)
             continue
         if not hasattr(layer, "base_layer") or f"{name}.base_layer.weight" not in state:
             continue
