@@ -49,10 +49,19 @@ class UniversalWordsEncoder(TextEncoder):
     tokeniser: LanguageTokeniser
 
     def __init__(
-        self, tokeniser: LanguageTokeniser, settings: UniversalSettings, words: HybridWords | None = None
+        self,
+        tokeniser: LanguageTokeniser,
+        dimensions: int,
+        settings: UniversalSettings,
+        words: HybridWords | None = None,
     ) -> None:
         super().__init__(tokeniser)
         self.words = HybridWords.of(tokeniser, settings.universal_dimensions) if words is None else words
+        self.add_branches(settings.state_dimensions, dimensions)
+
+    def add_branches(self, state: int, dimensions: int) -> None:
+        """What reads the words of a caption, with states so large, into vectors of so many dimensions."""
+        raise NotImplementedError
 
     @classmethod
     def learn_tokeniser(
@@ -74,16 +83,9 @@ class UniversalWordsEncoder(TextEncoder):
 class UniversalEncoder(UniversalWordsEncoder):
     """Universal words → one GRU and one linear layer for all languages → unit vectors (MULE)."""
 
-    def __init__(
-        self,
-        tokeniser: LanguageTokeniser,
-        dimensions: int,
-        settings: UniversalSettings,
-        words: HybridWords | None = None,
-    ) -> None:
-        super().__init__(tokeniser, settings, words)
-        self.recurrent = nn.GRU(self.words.width, settings.state_dimensions, batch_first=True)
-        self.project = nn.Linear(settings.state_dimensions, dimensions)
+    def add_branches(self, state: int, dimensions: int) -> None:
+        self.recurrent = nn.GRU(self.words.width, state, batch_first=True)
+        self.project = nn.Linear(state, dimensions)
 
     def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
         """[captions, longest] rows of the table and [captions] lengths, of any languages → [captions, dimensions]"""
@@ -121,15 +123,8 @@ class ParallelEncoder(UniversalWordsEncoder):
     PAR. EmbN: Gella et al. 2017, https://arxiv.org/abs/1707.07601, as compared with by Kim et al. 2020.
     """
 
-    def __init__(
-        self,
-        tokeniser: LanguageTokeniser,
-        dimensions: int,
-        settings: UniversalSettings,
-        words: HybridWords | None = None,
-    ) -> None:
-        super().__init__(tokeniser, settings, words)
-        width, state, count = self.words.width, settings.state_dimensions, len(self.words.mapped)
+    def add_branches(self, state: int, dimensions: int) -> None:
+        width, count = self.words.width, len(self.words.mapped)
         self.recurrent = nn.ModuleList(nn.GRU(width, state, batch_first=True) for _ in range(count))
         self.project = nn.ModuleList(nn.Linear(state, dimensions) for _ in range(count))
         self.width = dimensions
