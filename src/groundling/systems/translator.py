@@ -184,7 +184,7 @@ class Translator(VSE):
         return encoders
 
     def warm_start(self, encoders: Encoders, tokeniser: Tokeniser, context: Context, start: Start) -> None:
-        if not isinstance(start.system, Translator):
+        if start.system.name != self.name:
             raise UserError(f"start: a run of system translator is needed, not of {start.system.name}")
         theirs, ours = cast(MappedEncoder, start.encoders.text), cast(MappedEncoder, encoders.text)
         try:
