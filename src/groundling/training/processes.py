@@ -31,6 +31,7 @@ from groundling.run import Run
 from groundling.training.by_rows import Forward, by_rows, of_rows
 
 Value = TypeVar("Value")
+LARGE = 2**16  # numbers of a gradient that is a message of its own
 PATIENCE = timedelta(hours=24)  # the first process may be computing features while the others wait
 
 
@@ -116,15 +117,26 @@ def told_by_first(find: Callable[[], Value]) -> Value:
 
 
 def average_gradients(module: nn.Module) -> None:
-    """Every process has the mean of all gradients, by one message."""
+    """Every process has the mean of all gradients.
+
+    Large ones are sent from where they lie, several at a time, so that one is added up while another is under way; all
+    small ones are one message.
+    """
     gradients = [parameter.grad for parameter in module.parameters() if parameter.grad is not None]
     if count() == 1 or not gradients:
         return
-    flat = torch.cat([gradient.flatten() for gradient in gradients])
-    dist.all_reduce(flat)
-    flat /= count()
-    for gradient, part in zip(gradients, flat.split([gradient.numel() for gradient in gradients]), strict=True):
-        gradient.copy_(part.view_as(gradient))
+    large = [gradient for gradient in gradients if gradient.numel() >= LARGE and gradient.is_contiguous()]
+    whole = {id(gradient) for gradient in large}
+    small = [gradient for gradient in gradients if id(gradient) not in whole]
+    sent = [dist.all_reduce(gradient, async_op=True) for gradient in large]
+    if small:
+        flat = torch.cat([gradient.flatten() for gradient in small])
+        dist.all_reduce(flat)
+        for gradient, part in zip(small, flat.split([gradient.numel() for gradient in small]), strict=True):
+            gradient.copy_(part.view_as(gradient))
+    for message in sent:
+        message.wait()
+    torch._foreach_div_(gradients, float(count()))
 
 
 @contextmanager
