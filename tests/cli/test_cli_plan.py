@@ -36,6 +36,9 @@ def test_hours_are_the_measured_seconds_times_the_work() -> None:
     assert with_gpu.gpu_hours == with_gpu.hours == pytest.approx(0.64 / 40 * 25.6 / 400 / 3600)
     assert with_gpu.core_hours is None
     assert found["index, exact"].query == pytest.approx(36 * 0.0153)
+    # 3,600,000 × 512 numbers, of ten million × 64 in 198 s; 18,432,000 captions, of ten million in 262 + 245.2 s
+    assert found["index, on disk"].core_hours == found["index, on disk"].hours == pytest.approx(198 * 0.36 * 8 / 3600)
+    assert found["build the corpus"].core_hours == pytest.approx(507.2 * 1.8432 / 3600)
 
 
 def test_bytes_are_those_of_the_formats() -> None:

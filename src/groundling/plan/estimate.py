@@ -109,6 +109,12 @@ def advice(pictures: int) -> str:
     return "--store milvus:URI, a cluster"
 
 
+def preparing(work: Work) -> Part:
+    both = measured.CORPUS_BUILD.value + measured.CORPUS_LEAKS.value
+    hours = both * work.captions / measured.CORPUS_ROWS / 3600
+    return Part("build the corpus", "and look for leaks between splits", core_hours=hours, hours=hours, note="one core")
+
+
 def encoding(work: Work) -> Part:
     decode = decode_seconds(work.megapixels) * work.pictures / 3600
     network = measured.ENCODE.value * work.pictures / 3600
@@ -174,8 +180,21 @@ def disk_index(work: Work) -> Part:
     """Half precision, product codes of a byte for four numbers, and the number of each vector in its list."""
     vectors, rows = vectors_bytes(work), measured.INDEX_ROW.value * work.pictures
     disk = work.pictures * (HALF * work.dimensions + work.dimensions // 4 + LIST_NUMBER)
-    note = "time to build and to answer: not measured here; memory is that of the pictures that are encoded"
-    return Part("index, on disk", "--store faiss-disk", memory=vectors + rows, disk=disk, note=note)
+    numbers = work.pictures * work.dimensions / (measured.DISK_VECTORS * measured.DISK_DIMENSIONS)
+    build = measured.DISK_BUILD.value * numbers / 3600
+    note = (
+        "one core, once pictures are encoded; memory is that of the pictures that are; a query among "
+        f"{measured.DISK_VECTORS:,} × {measured.DISK_DIMENSIONS} took {seconds(measured.DISK_QUERY.value)} of a core"
+    )
+    return Part(
+        "index, on disk",
+        "--store faiss-disk",
+        memory=vectors + rows,
+        disk=disk,
+        core_hours=build,
+        hours=build,
+        note=note,
+    )
 
 
 def milvus_index(work: Work) -> Part:
@@ -192,6 +211,7 @@ def serving(work: Work) -> Part:
 
 
 PARTS: tuple[Callable[[Work], Part], ...] = (
+    preparing,
     encoding,
     caching,
     training,
