@@ -7,16 +7,13 @@ language and another, of the same pictures.
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from groundling.batches.data import TrainingData
 from groundling.batches.pairs import CaptionPairs
 from groundling.batches.position import Position
 from groundling.batches.sampler import Batch
-from groundling.batches.stream import Stream
+from groundling.batches.stream import Rows, Stream
 from groundling.errors import UserError, did_you_mean
-
-Rows = npt.NDArray[np.int64]
 
 
 class BaseLanguageSampler(Position):

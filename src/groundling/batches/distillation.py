@@ -16,13 +16,12 @@ from groundling.batches.data import TrainingData
 from groundling.batches.position import Position
 from groundling.batches.ragged import Ragged
 from groundling.batches.sampler import Batch
-from groundling.batches.stream import Stream
+from groundling.batches.stream import Rows, Stream
 from groundling.corpus.pairs import SentencePairs
 from groundling.errors import UserError
 
 ROUND_UP = 8  # entries
 
-Rows = npt.NDArray[np.int64]
 #: Numbers of known sentences → the teacher's vectors; the second tells which will be needed next.
 Teach = Callable[[Rows, Callable[[], Rows] | None], npt.NDArray[np.float32]]
 

@@ -7,15 +7,13 @@ shown twice in a step.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from groundling.batches.data import TrainingData
 from groundling.batches.packing import packing_of
 from groundling.batches.position import Position
 from groundling.batches.sampler import Batch
-from groundling.batches.stream import Stream
+from groundling.batches.stream import Rows, Stream
 
-Rows = npt.NDArray[np.int64]
 EMPTY = -1
 
 

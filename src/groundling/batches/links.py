@@ -9,7 +9,8 @@ from torch import Tensor
 
 from groundling import progress
 from groundling.batches.data import TrainingData
-from groundling.batches.translations import Rows, Translations
+from groundling.batches.stream import Rows
+from groundling.batches.translations import Translations
 
 Find = Callable[[Rows, Rows], npt.NDArray[np.bool_]]
 AT_ONCE = 2048

@@ -15,10 +15,9 @@ from groundling.batches.data import TrainingData
 from groundling.batches.packing import groups_of
 from groundling.batches.position import Position
 from groundling.batches.sampler import Batch
-from groundling.batches.stream import Stream
+from groundling.batches.stream import Rows, Stream
 from groundling.errors import UserError
 
-Rows = npt.NDArray[np.int64]
 EMPTY = -1
 LENGTHS = 4  # a batch is as long as its longest caption, rounded up to this: few lengths, few recorded steps
 

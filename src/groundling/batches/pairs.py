@@ -5,9 +5,8 @@ a corpus. A pair is a number; `rows` says which two captions it stands for.
 """
 
 import numpy as np
-import numpy.typing as npt
 
-Rows = npt.NDArray[np.int64]
+from groundling.batches.stream import Rows
 
 
 class CaptionPairs:

@@ -6,15 +6,12 @@ captions to a picture, five passes use every caption once, and the pairs that me
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from groundling.batches.data import TrainingData
 from groundling.batches.position import Position
 from groundling.batches.sampler import Batch
-from groundling.batches.stream import Stream
+from groundling.batches.stream import Rows, Stream
 from groundling.errors import UserError
-
-Rows = npt.NDArray[np.int64]
 
 
 class PivotSampler(Position):

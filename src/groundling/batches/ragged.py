@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from groundling.batches.stream import Rows
 from groundling.files import make_once
 from groundling.progress import bar
 from groundling.text import Tokeniser
 
 CHUNK = 2**15  # sentences that are cut together
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

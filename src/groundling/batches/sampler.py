@@ -6,17 +6,14 @@ from functools import partial
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
 from groundling.batches.data import TrainingData
 from groundling.batches.packing import Packing
 from groundling.batches.pairs import CaptionPairs
 from groundling.batches.position import Position
-from groundling.batches.stream import Stream
+from groundling.batches.stream import Rows, Stream
 from groundling.errors import UserError
-
-Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from groundling.corpus.columns import Integers, Mask
 from groundling.corpus.entailment import LABELS
 from groundling.evaluation.metrics import EntailmentMetric, of_kind
 from groundling.evaluation.results import Bin, EntailmentResult, EntailmentScores
@@ -21,8 +22,6 @@ NORMAL = 1.959964  # half of a 95% interval in standard errors
 LEAST = 1e-12  # a probability of 0 given to the truth costs −ln of this rather than everything
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ import numpy.typing as npt
 import torch
 
 from groundling.corpus import Corpus
+from groundling.corpus.columns import Integers
 from groundling.evaluation.retrieval import RankedSplit
 from groundling.evaluation.scores import SCORES
 
 SHOWN = 5
 BLOCK = 4096  # pairs scored together
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

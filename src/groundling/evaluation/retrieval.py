@@ -18,9 +18,8 @@ from groundling.evaluation.results import RetrievalResult, RetrievalScores
 from groundling.evaluation.scores import SCORES, Score
 from groundling.files import atomic_path
 from groundling.model import Model
+from groundling.model.vectors import Vectors
 from groundling.run import Run
-
-Vectors = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-Integers = npt.NDArray[np.int64]
+from groundling.corpus.columns import Integers, Mask
+
 Floats = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
 
 AT_ONCE = 2**22  # random numbers held in memory at a time
 

@@ -8,11 +8,11 @@ any of their pieces are, and the first entry of a word stands for it (as in CLTE
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from groundling.batches.translations import Rows
+from groundling.batches.stream import Rows
+from groundling.corpus.columns import Mask
 from groundling.encoders.text.pretrained import load_encoder
 from groundling.encoders.tokenisers.hub import HubTokeniser
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
@@ -21,7 +21,6 @@ from groundling.objectives.token_alignment import word_pairs
 from groundling.settings import TextSettings
 from groundling.text import Tokeniser
 
-Mask = npt.NDArray[np.bool_]
 LAYER = 8  # the one of mBERT whose states tell best which words belong together
 AT_ONCE = 64
 Words = list[tuple[list[str], list[int]]]  # of each sentence its words, and the first entry of each

@@ -5,16 +5,16 @@ and end are no words. `contextual` has the way of the paper.
 """
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from groundling.batches import TrainingData
-from groundling.batches.translations import Rows, Translations
+from groundling.batches.stream import Rows
+from groundling.batches.translations import Translations
+from groundling.corpus.columns import Mask
 from groundling.encoders.tokenisers.taught import TaughtTokeniser
 from groundling.objectives.token_alignment import word_pairs
 from groundling.words import lexicon
 
-Mask = npt.NDArray[np.bool_]
 CELLS = 8_000_000  # words by words that a lexicon is counted in
 
 

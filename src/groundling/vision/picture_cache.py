@@ -24,6 +24,7 @@ from PIL import Image
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from groundling.corpus.columns import Integers
 from groundling.decoding.opening import upright_image
 from groundling.files import DAMAGED_ARRAY, atomic_path, cache_folder, remove_leftovers
 from groundling.progress import bar
@@ -40,8 +41,6 @@ from groundling.vision.preprocessing import Pixels, on_white
 VERSION = 1  # raise it when the same settings give other pixels: what is cached is then not found any more
 SHARD = 2**27  # bytes of pixels in a file, about 350 photographs of 300 × 400
 LONGEST = 3  # of a picture longer than so many times its short side the middle is kept
-
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)

