@@ -97,7 +97,7 @@ class CaptionRow(NamedTuple):
     statement: str
 
 
-def caption_row(fields: dict[str, Any]) -> CaptionRow:
+def caption_row(fields: Mapping[str, object]) -> CaptionRow:
     """The row with these fields. Raises BadRow, which says what is wrong with it."""
     picture = checks.picture_name(checks.needed_field(fields, "picture"))
     language = checks.language_code(checks.needed_field(fields, "language"))
@@ -131,7 +131,7 @@ class _Collector:
         except BadRow as problem:
             self.report.bad_row(f"{where}: {problem}")
 
-    def _add(self, where: str, fields: dict[str, Any]) -> None:
+    def _add(self, where: str, fields: Mapping[str, object]) -> None:
         picture, language, text, split, origin, label, name = caption_row(fields)
         self.folder.require(picture)
         if split:

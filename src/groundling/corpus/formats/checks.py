@@ -1,10 +1,9 @@
 """What a field of a row may hold. Each check returns the field in our form, or says in a few words what is wrong."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import lru_cache, partial
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Any
 
 from groundling.corpus.corpus import ORIGINS, SPLITS
 from groundling.errors import did_you_mean
@@ -26,7 +25,7 @@ class BadRow(Exception):
     """What is wrong with one row, without its place: whoever reads the file knows the file and the line."""
 
 
-def needed_field(fields: dict[str, Any], name: str) -> str:
+def needed_field(fields: Mapping[str, object], name: str) -> str:
     """A field that must be there and hold text."""
     if name not in fields:
         raise BadRow(f'no field "{name}"{did_you_mean(name, fields)}')
@@ -38,7 +37,7 @@ def needed_field(fields: dict[str, Any], name: str) -> str:
     return value
 
 
-def optional_field(fields: dict[str, Any], name: str) -> str:
+def optional_field(fields: Mapping[str, object], name: str) -> str:
     """A field that may be left out, null or blank, all of which are ""."""
     return "" if fields.get(name) is None else needed_field(fields, name).strip()
 

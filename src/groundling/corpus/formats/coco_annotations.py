@@ -1,8 +1,8 @@
 """Captions in the annotation files of COCO (Chen et al. 2015) and, alike, YJ Captions (Miyazaki and Shimizu 2016)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from groundling.corpus.formats import checks
 from groundling.corpus.formats.checks import BadRow
@@ -41,7 +41,7 @@ def read(path: Path) -> Iterator[Annotation]:
             raise UserError(f"{place}: {problem}") from None
 
 
-def _number(fields: dict[str, Any], name: str) -> int:
+def _number(fields: Mapping[str, object], name: str) -> int:
     if name not in fields:
         raise BadRow(f'no field "{name}"{did_you_mean(name, fields)}')
     value = fields[name]

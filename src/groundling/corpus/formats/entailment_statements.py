@@ -2,11 +2,10 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError, did_you_mean
 
 UNDECIDED = "-"  # SNLI's label where the annotators did not agree
-Fields = dict[str, Any]
+Fields = Mapping[str, object]
 
 
 label_name = partial(checks.one_of, LABELS, "label")

@@ -10,7 +10,7 @@ from pathlib import Path
 from groundling.corpus.corpus import Corpus
 from groundling.corpus.formats import checks
 from groundling.corpus.formats.checks import BadRow
-from groundling.corpus.formats.entailment_statements import Fields, StatementBuilder, first_folder, flickr30k_name
+from groundling.corpus.formats.entailment_statements import StatementBuilder, first_folder, flickr30k_name
 from groundling.corpus.formats.text_lines import numbered_lines, plain_or_gzipped
 from groundling.errors import UserError, did_you_mean
 
@@ -63,7 +63,7 @@ def _checked_header(values: list[str]) -> list[str]:
     return values
 
 
-def _add(statements: StatementBuilder, fields: Fields, split: str, divided: bool) -> None:
+def _add(statements: StatementBuilder, fields: dict[str, str], split: str, divided: bool) -> None:
     photo = flickr30k_name(checks.needed_field(fields, "Flickr30kID"))
     statements.add(
         _by_name(photo) if divided else split, photo, "en", fields["hypothesis"], fields["gold_label"], fields["pairID"]

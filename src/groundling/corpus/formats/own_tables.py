@@ -9,9 +9,10 @@ from groundling.corpus.formats.samples import Sample, SampleFormat
 
 def read(path: Path, language: str) -> Iterator[Sample]:
     for row in read_rows(path):
-        if language and not row.fields.get("language"):
-            row.fields["language"] = language
-        yield Sample(f"{path.name}:{row.line}", (row.fields,), problem=row.problem)
+        fields = row.fields
+        if language and not fields.get("language"):
+            fields = {**fields, "language": language}
+        yield Sample(f"{path.name}:{row.line}", (fields,), problem=row.problem)
 
 
 FORMAT = SampleFormat("tables of captions", lambda path: path.is_file() and kind_of(path) is not None, read)

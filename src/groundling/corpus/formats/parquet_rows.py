@@ -29,7 +29,7 @@ def parquet_file(path: Path) -> Iterator[Any]:
         raise UserError(f"{path.name}: not a readable Parquet file ({reason})") from None
 
 
-def numbered_rows(path: Path, file: Any, columns: list[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+def numbered_rows(path: Path, file: Any, columns: list[str] | None = None) -> Iterator[tuple[int, dict[str, object]]]:
     """The number of each row, from 1, and its fields: those of these columns, or all."""
     number = 0
     with bar(f"Reading {path.name}", file.metadata.num_rows) as progress:

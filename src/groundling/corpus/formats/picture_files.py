@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from groundling.corpus.formats.pictures import SUFFIXES
 from groundling.corpus.formats.samples import MOST_TEXT, Sample, SampleFormat, captions_in, split_of
@@ -29,8 +28,8 @@ def read(path: Path, language: str) -> Iterator[Sample]:
 
 
 def _sample(name: str, beside: list[Path], language: str, split: str) -> Sample:
-    rows: list[dict[str, Any]] = []
-    notes: dict[str, Any] = {}
+    rows: list[dict[str, object]] = []
+    notes: dict[str, object] = {}
     for file in beside:
         if rows:
             break

@@ -4,7 +4,7 @@ inside, or LAION-like lists of captions with a column that says where the pictur
 A list of addresses alone has no pictures; img2dataset fetches them. https://github.com/rom1504/img2dataset
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -63,7 +63,7 @@ def _rows(path: Path, batches: Iterator[Any], inside: str | None, named: str | N
                 yield Sample(where, tuple({"split": split, **row, "picture": name} for row in rows))
 
 
-def _with_bytes(path: Path, where: str, data: Any, rows: tuple[dict[str, Any], ...]) -> Sample:
+def _with_bytes(path: Path, where: str, data: Any, rows: tuple[Mapping[str, object], ...]) -> Sample:
     """`data` is bytes, or the bytes and the path of Hugging Face's pictures, one of which may be missing."""
     if isinstance(data, dict):
         data, named = data.get("bytes"), data.get("path")

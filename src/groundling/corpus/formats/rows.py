@@ -1,9 +1,9 @@
 """Rows of the own-data table, whatever file they are in: JSON lines, CSV, TSV or Parquet, read as a stream."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from groundling.corpus.formats.parquet_rows import numbered_rows, parquet_file
 from groundling.corpus.formats.spreadsheet import delimiter_of, records
@@ -19,7 +19,7 @@ class Row(NamedTuple):
     """One row: its line (in Parquet its number, from 1) and its fields, or what makes it unreadable."""
 
     line: int
-    fields: dict[str, Any]
+    fields: Mapping[str, object]
     problem: str = ""
 
 

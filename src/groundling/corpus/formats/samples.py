@@ -4,7 +4,7 @@ A format of such files is a `SampleFormat`, and a line in `sources`.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ class Sample(NamedTuple):
     """
 
     where: str
-    rows: tuple[dict[str, Any], ...] = ()
+    rows: tuple[Mapping[str, object], ...] = ()
     picture: bytes | None = None
     problem: str = ""
 
@@ -47,7 +47,7 @@ class SampleFormat(NamedTuple):
     read: Callable[[Path, str], Iterator[Sample]]
 
 
-def captions_in(fields: dict[str, Any], where: str, language: str) -> list[dict[str, Any]]:
+def captions_in(fields: Mapping[str, object], where: str, language: str) -> list[dict[str, object]]:
     """Rows for the captions among the fields that a sample has, under one of the usual names.
 
     A caption is a text, a list of texts, or texts by language; "captions": {"en": "…", "de": ["…", "…"]}. One that does

@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 from groundling.corpus.formats.checks import short
 from groundling.corpus.formats.pictures import SUFFIXES
@@ -25,8 +24,8 @@ def read(path: Path, language: str) -> Iterator[Sample]:
 def sample(where: str, files: list[Member], language: str, split: str) -> Sample:
     """One sample from the files that share a key."""
     picture: bytes | None = None
-    notes: dict[str, Any] = {}
-    texts: list[dict[str, Any]] = []
+    notes: dict[str, object] = {}
+    texts: list[dict[str, object]] = []
     for file in files:
         _, suffix = _parts(file.name)
         if file.data is None:
