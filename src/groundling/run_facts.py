@@ -54,7 +54,7 @@ class RunFacts:
     temperature_from: str | None = None
     more: dict[str, Any] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         noted = {each.name: getattr(self, each.name) for each in fields(self) if each.name != "more"}
         return {key: value for key, value in noted.items() if value is not None or key not in LATER} | self.more
 

@@ -49,7 +49,7 @@ def table_of(corpus: str, **changes: Any) -> OverlapSettings:
 def test_coefficients_and_sizes_by_hand(corpus: str) -> None:
     published = {"en-de": 0.33, "de-fr": 0.5}
     table = table_of(corpus, published=published, sizes=[{"corpus": corpus, "sum": 11, "union": 7}])
-    result = measure(table, None).to_json()
+    result: Any = measure(table, None).to_json()
     assert [(pair["languages"], pair["published"]) for pair in result["pairs"]] == [
         (["en", "de"], 0.33),
         (["en", "fr"], None),

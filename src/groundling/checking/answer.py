@@ -1,7 +1,7 @@
 """What a model says of a caption and its picture, in the form that tables, sheets and programs share."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from groundling.checking.words import MisfitWord
@@ -63,7 +63,7 @@ class Answer(ABC):
         """The numbers, in a line."""
 
     @abstractmethod
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """All of it, for a program that has asked about one picture."""
 
     @staticmethod

@@ -79,7 +79,7 @@ class CheckedTable:
         counted = Counter(row.kind for row in self.rows)
         return {kind: counted[kind] for kind in self.kinds}
 
-    def as_json(self, row: CheckedRow) -> dict[str, Any]:
+    def as_json(self, row: CheckedRow) -> dict[str, object]:
         """Flat and always with the same keys, for JSON and CSV alike; columns of the table come last."""
         found = row.answer
         values = {

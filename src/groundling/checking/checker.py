@@ -82,7 +82,7 @@ class Prediction(Answer):
     def fields(self) -> dict[str, Value]:
         return {KEY: self.label, **self.probabilities}
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             KEY: self.label,
             "probabilities": self.probabilities,

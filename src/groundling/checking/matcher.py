@@ -101,7 +101,7 @@ class Match(Answer):
         )  # fmt: skip
         return dict(zip(self.columns(), values, strict=True))
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             **self.fields(),
             "pictures": self.pictures,

@@ -1,7 +1,7 @@
 """groundling check"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -149,7 +149,7 @@ def _beside(picture: Path, folder: Path | None) -> list[Path]:
     return [path for path in found if path.resolve() != own][:COMPARED]
 
 
-def _plain(checked: "CheckedTable", written: list[Path]) -> dict[str, Any]:
+def _plain(checked: "CheckedTable", written: list[Path]) -> dict[str, object]:
     return {
         "table": str(checked.table),
         "counts": checked.counts(),

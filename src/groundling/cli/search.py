@@ -140,7 +140,7 @@ def _nothing(index: "Index", folder: str | None) -> str:
     return "nothing found there"
 
 
-def _facts(index: "Index", one: "Found", group: bool) -> dict[str, Any]:
+def _facts(index: "Index", one: "Found", group: bool) -> dict[str, object]:
     """What is printed as JSON; a picture has an absolute path beside the one in the index."""
     from dataclasses import asdict
 
@@ -153,7 +153,7 @@ def _facts(index: "Index", one: "Found", group: bool) -> dict[str, Any]:
     return facts
 
 
-def _read_as(readings: "Sequence[TextReading]") -> dict[str, Any]:
+def _read_as(readings: "Sequence[TextReading]") -> dict[str, object]:
     """How the model reads the words, told with every result: their language, and whether the results are a guess."""
     if not readings:
         return {}

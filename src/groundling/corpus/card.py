@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from groundling.corpus.info import CorpusInfo
 from groundling.errors import UserError
@@ -58,7 +57,7 @@ class Card:
     sha256: dict[str, str]
     info: CorpusInfo
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         told = {**vars(self), "counts": self.counts.to_json(), "info": self.info.to_json()}
         return with_checksum(told)
 

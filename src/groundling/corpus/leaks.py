@@ -3,7 +3,6 @@
 import hashlib
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import regex
@@ -58,7 +57,7 @@ class FileLeaks:
     splits: dict[str, PairLeaks]
     missing_files: int
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {**{split: asdict(found) for split, found in self.splits.items()}, "missing_files": self.missing_files}
 
 
@@ -86,7 +85,7 @@ class Leaks:
         kinds = (*self.captions.values(), *self.near.values(), *pictures)
         return any(found.count for splits in kinds for found in splits.values())
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         captions, near = (
             {code: {split: asdict(one) for split, one in splits.items()} for code, splits in found.items()}
             for found in (self.captions, self.near)

@@ -64,7 +64,7 @@ class FeatureLeaks:
     without_direction: list[str]
     splits: dict[str, NearPictures]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         data = asdict(self)
         return {**{key: value for key, value in data.items() if key != "splits"}, **data["splits"]}
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from groundling.errors import UserError
 from groundling.words.dictionary import Pair, read_pairs
@@ -60,7 +59,7 @@ class TokenQuality:
     def words_per_token(self) -> float:
         return self.words / max(1, self.tokens)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {**asdict(self), "words_per_token": self.words_per_token}
 
 

@@ -4,7 +4,7 @@ Only what runs counts: a module that no caption and no picture goes through is l
 of batch normalisation, are not parameters.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -115,7 +115,7 @@ class ParameterReport:
         """The size of the word table over the size of what makes the model's word vectors."""
         return None if self.word_table is None else self.word_table.parameters / max(1, self.counts.for_words)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         found = {"system": self.system, "parts": [asdict(part) for part in self.parts], **asdict(self.counts)}
         if self.word_table is None:
             return {**found, "problem": self.problem}
@@ -206,7 +206,7 @@ def describe_run(model: TrainedModel, data: Path | None = None) -> ParameterRepo
 
 def vocabulary_size(model: TrainedModel, data: Path | None = None) -> int:
     """Rows of a word table for the training captions of a model: its own, or what one would have."""
-    saved = model.tokeniser.to_json()
+    saved: Mapping[str, Any] = model.tokeniser.to_json()
     known = saved.get("words")
     if known is not None:  # words that share latent tokens would have rows of their own, too
         return len(SPECIAL) + len(known) + sum(len(words) for words in saved.get("latent", {}).values())

@@ -34,7 +34,7 @@ class Provenance:
         """Of a run that was asked what it was trained for."""
         return Provenance(sha256(run.weights_file), hashes, evaluation_settings(run))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return asdict(self)
 
     @staticmethod

@@ -65,7 +65,7 @@ class EvaluationRequest:
         folds = (None, model.evaluation.folds)
         return model.run is not None and self in [EvaluationRequest(folds=number) for number in folds]
 
-    def to_json(self, model: "Model") -> dict[str, Any]:
+    def to_json(self, model: "Model") -> dict[str, object]:
         """All that is needed to ask the model again."""
         corpus = self.corpus_for(model).model_dump(mode="json", exclude_defaults=True)
         how = {"split": self.split, "captions": self.captions, "folds": self.folds, "prompt": model.prompt}

@@ -35,7 +35,7 @@ class ShownRun:
     together: list[FoundPictures] = field(default_factory=list)
     together_result: RetrievalResult | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             **{key: getattr(self, key) for key in ("run", "system", "seed", "untrained", "told")},
             "split": self.result.split,

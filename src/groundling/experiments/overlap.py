@@ -59,7 +59,7 @@ class OverlapSummary:
     pairs: list[PairOverlap]
     sizes: list[VocabularySize]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return asdict(self)
 
     @staticmethod

@@ -1,9 +1,8 @@
 """A finished table as data: what its rows found by language and metric, and what that says about its claims."""
 
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
-Json = dict[str, Any]
+from groundling.evaluation.results.values import Json
 
 
 @dataclass(frozen=True)

@@ -77,14 +77,14 @@ class Tokeniser(ABC):
     def encode(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens: ...
 
     @abstractmethod
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         """What `from_json` needs; under "kind" stands the class's own."""
 
     @classmethod
     @abstractmethod
     def from_json(cls, value: dict[str, Any]) -> Self: ...
 
-    def exported(self) -> dict[str, Any]:
+    def exported(self) -> dict[str, object]:
         """What is written beside an exported model: all that it knows, and nothing that lies elsewhere."""
         return self.to_json()
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from groundling.calibration import HIGHEST
 from groundling.corpus import Corpus
@@ -52,7 +51,7 @@ class Calibrated:
     loss_uncalibrated: float
     loss_calibrated: float
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "run": self.run,
             "temperature": self.temperature,

@@ -21,7 +21,7 @@ class Abilities:
     test: RetrievalScores | EntailmentScores | None = None
     corpus: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         tested = {} if self.test is None else {"test": {**self.test.to_json(), "corpus": self.corpus}}
         return {"matching": self.matching and asdict(self.matching), **tested}
 
@@ -57,7 +57,7 @@ class TaughtResult:
     old_cosine: float | None = None
     not_tested: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "run": self.run,
             "teacher": self.teacher,

@@ -1,7 +1,7 @@
 """Two languages and a dictionary in, a map and its precision out."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -63,7 +63,7 @@ class PairCounts:
     test: Coverage | None = None
     left_out_because_tested: int | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {key: value for key, value in asdict(self).items() if value is not None}
 
 

@@ -118,7 +118,7 @@ class LanguageTokeniser(Tokeniser):
     def listed_words(self) -> Mapping[str, Sequence[str]]:
         return self.vocabularies
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "kind": self.kind,
             "settings": self.settings.model_dump(),

@@ -146,7 +146,7 @@ class CharacterTokeniser(Tokeniser):
     def _cut(self, text: str, language: str) -> list[str]:
         return words(text, language, self.settings.segmentation)[: self.settings.maximum_length]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "kind": self.kind,
             "settings": self.settings.model_dump(),

@@ -99,7 +99,7 @@ class HubTokeniser(Tokeniser):
         unknown = self.pieces.unk_token_id
         return {word for word in words if unknown not in self.pieces(word, add_special_tokens=False)["input_ids"]}
 
-    def exported(self) -> dict[str, Any]:
+    def exported(self) -> dict[str, object]:
         """Its rules as data, so that the encoder's folder is not needed any more."""
         rules = getattr(self.pieces, "backend_tokenizer", None)
         if rules is None:
@@ -110,7 +110,7 @@ class HubTokeniser(Tokeniser):
         rules = str(self.exported()["rules"])
         return TokenizerRules(rules, str(self.pieces.pad_token), int(self.pieces.pad_token_id), self.longest)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "kind": self.kind,
             "encoder": self.encoder,

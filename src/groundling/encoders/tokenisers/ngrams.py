@@ -70,7 +70,7 @@ class NgramTokeniser(Tokeniser):
     def listed_words(self) -> Mapping[str, Sequence[str]]:
         return {"": self.vocabulary.words}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "kind": self.kind,
             "settings": self.settings.model_dump(),

@@ -41,7 +41,7 @@ class PieceTokeniser(Tokeniser):
         read = [cleaned(text, self.clean) for text in read] if self.clean else read
         return pad([line.ids for line in self.pieces.encode_batch(read)])
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         more: dict[str, Any] = {} if self.prompt == "{}" else {"prompt": self.prompt}
         more |= {"small_letters": True} if self.small_letters else {}
         more |= {"clean": self.clean} if self.clean else {}

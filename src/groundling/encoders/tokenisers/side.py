@@ -107,7 +107,7 @@ class SideTokeniser(Tokeniser):
     def _asked(self, text: str) -> str:
         return text if self.prompt is None else self.prompt.replace("{}", text)
 
-    def exported(self) -> dict[str, Any]:
+    def exported(self) -> dict[str, object]:
         """Its rules as data; an error where its makers have them as code."""
         return piece_tokeniser(self.side.text_rules(), self.prompt)
 
@@ -123,7 +123,7 @@ class SideTokeniser(Tokeniser):
         unknown = self.pieces.unk_token_id
         return {word for word in words if unknown not in self.pieces(word, add_special_tokens=False)["input_ids"]}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "kind": self.kind,
             "model": self.model,

@@ -80,7 +80,7 @@ class TaughtTokeniser(Tokeniser):
             spelled = any(part.spellings is not None for part in parts)
         return _merged(parts, taught, self.offset, spelled)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {
             "kind": self.kind,
             "settings": self.settings.model_dump(),

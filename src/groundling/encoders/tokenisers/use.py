@@ -61,7 +61,7 @@ class UseTokeniser(Tokeniser):
         ids = np.array([place[text] for text in texts], dtype=np.int32).reshape(-1, 1)
         return Tokens(ids, np.ones(len(texts), dtype=np.int64), spellings)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {"kind": self.kind, "version": self.version}
 
     @classmethod

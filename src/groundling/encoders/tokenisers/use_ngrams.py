@@ -59,7 +59,7 @@ class UseNgramTokeniser(Tokeniser):
     def listed_words(self) -> Mapping[str, Sequence[str]]:
         return self.ngrams.listed_words()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {**self.ngrams.to_json(), "kind": self.kind, "version": self.version}
 
     @classmethod

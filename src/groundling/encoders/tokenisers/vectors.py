@@ -121,7 +121,7 @@ class VectorTokeniser(Tokeniser):
     def listed_words(self) -> Mapping[str, Sequence[str]]:
         return {"": self.words}
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         pieces = None
         if self.pieces is not None:
             assert self.pieces.kept is not None  # noqa: S101 (for the type checker: only some are ever kept)

@@ -63,7 +63,7 @@ class WordTokeniser(Tokeniser):
 
         return word_rules(self.vocabulary, self.settings)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {"kind": self.kind, "settings": self.settings.model_dump(), "words": list(self.vocabulary.words)}
 
     @classmethod
