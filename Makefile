@@ -18,7 +18,7 @@ $(VENV)/installed: pyproject.toml constraints.txt locks/demo.txt
 
 $(VENV)/tools: $(VENV)/installed locks/tools.txt
 	$(LOCKED) locks/tools.txt
-	$(INSTALL) '.[demo,search,serve,milvus,ray,hub,openclip,ctranslate2,onnx,words,use,cjk,raw,docs,dev]'
+	$(INSTALL) '.[demo,search,serve,milvus,pgvector,ray,hub,openclip,ctranslate2,onnx,words,use,cjk,raw,docs,dev]'
 	touch $@
 
 demo: $(VENV)/installed  ## train a model in fifteen languages on emoji and write its report

@@ -51,7 +51,7 @@ def index(
         str,
         typer.Option(
             help="faiss (a file that is held in memory), faiss-disk (for tens of millions: little memory), or "
-            "milvus:URI (a server, or a file ending in .db)."
+            "milvus:URI (a server, or a file ending in .db), or pgvector:postgresql://USER@HOST/DATABASE."
         ),
     ] = "faiss",
     ray: Ray = None,

@@ -62,7 +62,10 @@ def search(
     text_model: TextModel = None,
     prompt: Prompt = None,
     store: Annotated[
-        str | None, typer.Option(help="milvus:URI where the index is in that server; $MILVUS_URI names it, too.")
+        str | None,
+        typer.Option(
+            help="milvus:URI or pgvector:URI where the index is in that server; so do $MILVUS_URI and $PGVECTOR_URI."
+        ),
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Show the pictures found as a page in the browser.")] = False,
     preview: Annotated[

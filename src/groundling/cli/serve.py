@@ -62,7 +62,10 @@ def serve(
         typer.Option(envvar="GROUNDLING_MODEL", help="Where the model of the index is now, or its export."),
     ] = None,
     store: Annotated[
-        str | None, typer.Option(help="milvus:URI where the index is in that server; $MILVUS_URI names it, too.")
+        str | None,
+        typer.Option(
+            help="milvus:URI or pgvector:URI where the index is in that server; so do $MILVUS_URI and $PGVECTOR_URI."
+        ),
     ] = None,
     workers: Annotated[
         int,

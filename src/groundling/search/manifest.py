@@ -41,9 +41,9 @@ class StoredFile(Settings):
 
 
 class StoreFacts(Settings):
-    name: Literal["faiss", "faiss-disk", "milvus"] = "faiss"
-    uri: str | None = Field(None, description="of a Milvus")
-    collection: str | None = Field(None, description="in a Milvus")
+    name: Literal["faiss", "faiss-disk", "milvus", "pgvector"] = "faiss"
+    uri: str | None = Field(None, description="of a Milvus or a PostgreSQL")
+    collection: str | None = Field(None, description="in a Milvus; the table of a PostgreSQL")
     layout: int = Field(1, description="of the collection: 2 has a partition key, the folder or a caption's language")
     replicas: int | None = Field(None, ge=1, le=64, description="copies in the memory of a Milvus's query nodes")
     consistency: Literal["Strong", "Bounded", "Session", "Eventually"] | None = Field(
@@ -54,7 +54,7 @@ class StoreFacts(Settings):
     @property
     def by_faiss(self) -> bool:
         """Whether this very process searches, with FAISS."""
-        return self.name != "milvus"
+        return self.name.startswith("faiss")
 
 
 class SearchFacts(Settings):

@@ -211,6 +211,10 @@ def _measured(client: Any, name: str, entries: Entries, kind: str, lists: int, a
     return recall.measured(search, groups, effort, aim.recall, SearchFacts(kind="ivf", effort=effort))
 
 
+def opened(folder: Path, manifest: Manifest, entries: Entries, mending: bool) -> "MilvusStore":
+    return MilvusStore(folder, manifest, entries, mending)
+
+
 class MilvusStore:
     """See `search.store.Store`."""
 

@@ -1,9 +1,10 @@
-"""Where the vectors of an index are kept and searched: a FAISS file, FAISS on disk, or a Milvus."""
+"""Where the vectors of an index are kept and searched: a FAISS file, FAISS on disk, a Milvus, or a PostgreSQL."""
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from groundling.errors import UserError
 from groundling.model.vectors import Vectors
@@ -13,6 +14,7 @@ from groundling.search.recall import Aim
 from groundling.search.search_filter import SearchFilter
 
 KINDS = ("auto", "exact", "ivf", "hnsw")
+SERVERS = ("milvus", "pgvector")
 EXACT_UP_TO = 250_000  # vectors; a query over 512 dimensions then takes some tens of milliseconds on one core
 
 
@@ -53,35 +55,38 @@ class Written:
     lists: StoredFile | None = None
 
 
+def _server(name: str) -> Any:
+    """The module of a store that is a program of its own: `facts`, `allow`, `check`, `write` and `opened`."""
+    return importlib.import_module(f"groundling.search.{name}_store")
+
+
 def store_facts(wanted: str, folder: Path, fingerprint: str) -> StoreFacts:
     """What `--store` means."""
     if wanted == "faiss":
         return StoreFacts()
     if wanted == "faiss-disk":
         return StoreFacts(name="faiss-disk")
-    if wanted.split(":", 1)[0] != "milvus":
+    name, _, uri = wanted.partition(":")
+    if name not in SERVERS:
         raise UserError(
-            f'--store: "{wanted}" is neither faiss nor faiss-disk nor milvus:URI, such as milvus:http://localhost:19530'
+            f'--store: "{wanted}" is neither faiss nor faiss-disk nor milvus:URI, such as '
+            "milvus:http://localhost:19530, nor pgvector:URI, such as pgvector:postgresql://localhost/photos"
         )
-    from groundling.search import milvus_store
-
-    return milvus_store.facts(wanted.partition(":")[2], folder, fingerprint)
+    made: StoreFacts = _server(name).facts(uri, folder, fingerprint)
+    return made
 
 
 def allow_store(wanted: str | None) -> None:
     """The user has named where vectors are: an index that names the same may be connected to."""
-    if wanted is not None and wanted.startswith("milvus:"):
-        from groundling.search import milvus_store
-
-        milvus_store.allow(wanted)
+    if wanted is not None and ":" in wanted and (name := wanted.partition(":")[0]) in SERVERS:
+        _server(name).allow(wanted)
 
 
 def check_store(folder: Path, facts: StoreFacts, kind: str) -> None:
     """Whether the store can be had, asked before anything is encoded for it."""
-    if facts.name == "milvus":
-        from groundling.search import milvus_store
-
-        return milvus_store.check(folder, facts, kind)
+    if facts.name in SERVERS:
+        _server(facts.name).check(folder, facts, kind)
+        return
     if facts.name == "faiss-disk" and kind not in ("auto", "exact"):
         raise UserError(f"--kind {kind} is for --store faiss; on disk it is exact or, left out, chosen by the size")
     from groundling.search import faiss_store
@@ -105,21 +110,18 @@ def write(
         return disk_build.write(folder, entries, dimensions, fetch, kind, aim)
     if kind == "auto":
         kind = "exact" if len(entries) <= EXACT_UP_TO else "ivf"
-    if facts.name == "milvus":
-        from groundling.search import milvus_store
-
-        return Written(milvus_store.write(folder, facts, entries, dimensions, fetch, kind, aim))
+    if facts.name in SERVERS:
+        return Written(_server(facts.name).write(folder, facts, entries, dimensions, fetch, kind, aim))
     from groundling.search import faiss_store
 
     return faiss_store.write(folder, entries, fetch, kind, aim)
 
 
 def open_store(folder: Path, manifest: Manifest, entries: Entries, mending: bool = False) -> Store:
-    """The store that a manifest describes, checked; for `mending`, a Milvus may hold more or less than it should."""
-    if manifest.store.name == "milvus":
-        from groundling.search.milvus_store import MilvusStore
-
-        return MilvusStore(folder, manifest, entries, mending)
+    """The store that a manifest describes, checked; for `mending`, a server may hold more or less than it should."""
+    if manifest.store.name in SERVERS:
+        opened: Store = _server(manifest.store.name).opened(folder, manifest, entries, mending)
+        return opened
     if manifest.store.name == "faiss-disk":
         from groundling.search.disk_store import DiskStore
 
