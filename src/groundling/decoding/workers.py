@@ -27,6 +27,7 @@ from groundling.decoding.opening import MOST_PIXELS, PICTURES
 from groundling.decoding.structure import PictureError, TooManyPixels
 from groundling.decoding.work import Work, said
 from groundling.decoding.worker_process import DONE, LARGE, NICE, TOO_LARGE, Order
+from groundling.errors import UserError
 
 PASSED = ("PATH", "LD_LIBRARY_PATH", "LANG", "SYSTEMROOT")  # of the environment
 LAST = 12  # nicer than we are is a process that makes way: it gets a fifth of what other decoders get
@@ -119,6 +120,18 @@ class Workers:
 
         with ThreadPoolExecutor(self.count) as pool:
             yield from pool.map(one, files)
+
+    def named_arrays(self, files: Iterable[tuple[str, bytes]], work: Work) -> list[npt.NDArray[Any]]:
+        """The same of pictures that must all be readable: the first that is not is an error that names it."""
+
+        def one(named: tuple[str, bytes]) -> npt.NDArray[Any]:
+            try:
+                return self.array(named[1], work)
+            except PictureError as error:
+                raise UserError(f"{named[0]}: {error}") from None
+
+        with ThreadPoolExecutor(self.count) as pool:
+            return list(pool.map(one, files))
 
     def close(self) -> None:
         """End all processes; whoever waits for one gets a PictureError."""

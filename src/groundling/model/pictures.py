@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from groundling.decoding.structure import PictureError
 from groundling.errors import UserError
 from groundling.progress import bar
 
@@ -46,25 +45,17 @@ def named_bytes(picture: Picture) -> tuple[str, bytes]:
 def prepared_portions(
     pictures: Sequence[Picture], preparation: Callable[[bytes], npt.NDArray[Any]]
 ) -> Iterator[Prepared]:
-    """The arrays that a model is given of many pictures, in portions, with a bar of progress."""
+    """The arrays that a model is given of many pictures, in portions, with a bar of progress.
+
+    Files and bytes are decoded in processes of their own: nobody knows who made them.
+    """
+    from groundling.decoding.workers import shared
+
     with bar("Pictures", len(pictures)) as progress:
         for start in range(0, len(pictures), PICTURES_AT_ONCE):
             some = pictures[start : start + PICTURES_AT_ONCE]
-            yield _prepared(some, preparation)
+            yield shared().named_arrays(map(named_bytes, some), preparation)
             progress.advance(len(some))
-
-
-def _prepared(pictures: Sequence[Picture], preparation: Callable[[bytes], npt.NDArray[Any]]) -> Prepared:
-    """Files and bytes are decoded in processes of their own: nobody knows who made them."""
-    from groundling.decoding.workers import shared
-
-    names, files = zip(*(named_bytes(picture) for picture in pictures), strict=True)
-    prepared = []
-    for name, found in zip(names, shared().arrays(files, preparation), strict=True):
-        if isinstance(found, PictureError):
-            raise UserError(f"{name}: {found}")
-        prepared.append(found)
-    return prepared
 
 
 def _from_array(array: npt.NDArray[Any]) -> Image.Image:

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from groundling.corpus import Corpus
-from groundling.decoding.structure import PictureError
 from groundling.decoding.workers import shared
 from groundling.errors import UserError
 from groundling.progress import bar
@@ -93,7 +92,9 @@ class PictureNetwork:
         with bar("Pictures", len(paths)) as progress:
             for start in range(0, len(paths), AT_ONCE):
                 part = paths[start : start + AT_ONCE]
-                for name, values in self.side.inputs(self._prepared(part)).items():
+                files = [(str(path), path.read_bytes()) for path in part]
+                prepared = shared().named_arrays(files, self.side.preparation)
+                for name, values in self.side.inputs(prepared).items():
                     cut = values.half().numpy() if values.is_floating_point() else values.numpy()
                     if name not in arrays:
                         file = tempfile.TemporaryFile(prefix="groundling-pictures-")  # noqa: SIM115 (until the end)
@@ -101,12 +102,3 @@ class PictureNetwork:
                     arrays[name][start : start + len(part)] = cut
                 progress.advance(len(part))
         return Given(arrays, self.device)
-
-    def _prepared(self, paths: list[Path]) -> list[npt.NDArray[Any]]:
-        found = shared().arrays([path.read_bytes() for path in paths], self.side.preparation)
-        prepared = []
-        for path, one in zip(paths, found, strict=True):
-            if isinstance(one, PictureError):
-                raise UserError(f"{path}: {one}")
-            prepared.append(one)
-        return prepared
