@@ -16,6 +16,7 @@ bytes of its own behind its end, for the cache would not encode the same one twi
 import argparse
 import json
 import os
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -39,7 +40,7 @@ from groundling.vision.preprocessing import Pixels, Preprocessing
 
 SIDE = 224
 CUT = Preprocessing(SIDE)
-FILLING = 15.0  # seconds that copies of the photos may take on the way to the file; what is missing is read again
+FILLING = 5.0  # seconds that copies of the photos may take on the way to the file; what is missing is read again
 
 
 def network(device: torch.device) -> Backbone:
@@ -162,24 +163,27 @@ def measure(count: int, jpegs: int, folder: Path | None, device: torch.device, s
             "bytes_in_the_file": store.pixels.nbytes,
             "seconds_to_fill_it": round(store.seconds, 1),
         }
+
+        def told(name: str, value: float) -> None:
+            """At once, for a machine that is lent may be taken back before the end."""
+            result[name] = value
+            print(f"{name}: {value:.2f}", file=sys.stderr, flush=True)
+
         path(backbone, store, size, Path(place) / "warm", min(count, 4 * size))
-        result["network_alone"] = alone(backbone, store, size, seconds)
-        result["decoded"] = path(backbone, store, size, Path(place) / "features", count)
-        result["network_alone_again"] = alone(backbone, store, size, seconds)
-        result["ratio"] = 2 * result["decoded"] / (result["network_alone"] + result["network_alone_again"])
-        if device.type == "cuda":
-            blind = replace(backbone, network=lambda x: x.new_ones(len(x), HEAD))
-            some = min(count, 50 * size)
-            result["decoded_without_network"] = path(blind, store, size, Path(place) / "blind", some)
-            plain = lambda ready: ready.contiguous()  # noqa: E731
-            result["network_alone_nchw"] = alone(backbone, store, size, 1.0, plain)
+        told("network_alone", alone(backbone, store, size, seconds))
+        told("decoded", path(backbone, store, size, Path(place) / "features", count))
+        told("network_alone_again", alone(backbone, store, size, seconds))
+        told("ratio", 2 * result["decoded"] / (result["network_alone"] + result["network_alone_again"]))
         if jpegs:
             result["jpeg_files"] = jpegs
-            result["from_jpeg_files"] = from_files(backbone, files, Path(place), jpegs)
-        if device.type == "cuda":  # last, for it changes the network
-            half = lambda ready: ready.bfloat16()  # noqa: E731
+            told("from_jpeg_files", from_files(backbone, files, Path(place), jpegs))
+        if device.type == "cuda":  # where the time goes; the last one changes the network
+            blind = replace(backbone, network=lambda x: x.new_ones(len(x), HEAD))
+            some = min(count, 50 * size)
+            told("decoded_without_network", path(blind, store, size, Path(place) / "blind", some))
+            told("network_alone_nchw", alone(backbone, store, size, 1.0, Tensor.contiguous))
             backbone.network.bfloat16()  # type: ignore[attr-defined]
-            result["network_alone_bf16"] = alone(backbone, store, size, 1.0, half)
+            told("network_alone_bf16", alone(backbone, store, size, 1.0, Tensor.bfloat16))
     return result
 
 
