@@ -15,7 +15,7 @@ from torch import Tensor
 
 from groundling.errors import UserError
 from groundling.evaluation.ranks import Ranks, ranks
-from groundling.evaluation.scores import Dot, row_sums
+from groundling.evaluation.scores import LANES, Dot, row_sums
 
 
 def double_loop(pictures: Array, captions: Array, owners: Array) -> tuple[list[int], list[int]]:
@@ -222,8 +222,8 @@ class Watched(Dot):
     def __init__(self) -> None:
         self.seen: set[tuple[object, ...]] = set()
 
-    def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
-        scores = super().block(pictures, captions)
+    def block(self, pictures: Tensor, captions: Tensor, out: Tensor | None = None) -> Tensor:
+        scores = super().block(pictures, captions, out)
         precisions = [
             getattr(part.matmul, "fp32_precision", "ieee") for part in (torch.backends.cuda, torch.backends.mkldnn)
         ]
@@ -261,11 +261,11 @@ class Order:
 
     scales_apart, parts, product = False, 1, False
 
-    def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
+    def block(self, pictures: Tensor, captions: Tensor, out: Tensor | None = None) -> Tensor:
         return -(captions[None] - pictures[:, None]).clamp(min=0).square().sum(dim=2)
 
     def pairs(self, pictures: Tensor, captions: Tensor) -> Tensor:
-        return -row_sums((captions - pictures).clamp(min=0).square())
+        return -row_sums((captions.double() - pictures.double()).clamp(min=0).square().split(LANES, dim=1))
 
     def error(
         self, picture_norms: Tensor, caption_norms: Tensor, dimensions: int, dtype: torch.dtype, whole: bool

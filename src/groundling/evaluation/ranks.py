@@ -11,6 +11,7 @@ at a time, by the same rule, in `groundling.evaluation.fused`.
 from __future__ import annotations
 
 import math
+import threading
 import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -149,11 +150,11 @@ class _Side:
     def scale(self, peak: float, each: Each) -> None:
         if peak and not 2.0**-20 <= peak <= 2.0**20:
             self.factor = 2.0 ** -math.frexp(peak)[1]
-        self.whole = all(each(self.is_whole, self.parts))
+        self.whole = self.is_whole(self.parts[0]) and all(each(self.is_whole, self.parts))
         self.norms = torch.cat(list(each(self.norms_of, self.parts)))
 
     def rows(self, which: slice | Tensor, dtype: torch.dtype) -> Tensor:
-        rows = self.vectors[which]
+        rows = self.vectors[which] if isinstance(which, slice) else self.vectors.index_select(0, which)
         return rows.to(dtype) if self.factor == 1 else (rows.double() * self.factor).to(dtype)
 
     @property
@@ -164,6 +165,10 @@ class _Side:
     def floats(self) -> Tensor:
         """All rows in floating point, where these are narrow; a copy only of whole numbers."""
         return self.vectors.detach() if self.vectors.is_floating_point() else self.vectors.float()
+
+    def exact(self, which: Tensor) -> Tensor:
+        """These rows, in a precision that loses nothing."""
+        return self.rows(which, torch.float32 if self.narrow else torch.float64)
 
     def kinds(self, part: slice) -> tuple[Tensor, Tensor]:
         """Equal vectors are of one kind: the kind of each row, and a row that is an example of each kind."""
@@ -205,11 +210,27 @@ class _Band:
     near: Tensor
 
 
+class _Room(threading.local):
+    """Memory for the scores of a tile, and for what they are compared into, which every thread keeps: the system takes
+    a while to hand out fresh memory, and would do so for every tile anew."""
+
+    def __init__(self) -> None:
+        self.kept: dict[torch.dtype, Tensor] = {}
+
+    def take(self, rows: int, columns: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+        """Two times [rows, columns]."""
+        size = 2 * rows * columns
+        if dtype not in self.kept or len(self.kept[dtype]) < size:
+            self.kept[dtype] = torch.empty(size, dtype=dtype, device=device)
+        return self.kept[dtype][:size].view(2, rows, columns)
+
+
 class _Counting:
     """Counts, tile by tile, the scores that are at least as high as the one that should be the highest."""
 
     def __init__(self, pictures: _Side, captions: _Side, owners: Integers, score: Score, each: Each) -> None:
         self.pictures, self.captions, self.owners, self.score, self.each = pictures, captions, owners, score, each
+        self.room = _Room()
         for side in (pictures, captions):
             side.scale(side.peak if score.scales_apart else max(pictures.peak, captions.peak), each)
         self.device, self.dimensions = pictures.vectors.device, pictures.vectors.shape[1]
@@ -262,9 +283,10 @@ class _Counting:
         """How many pictures of a tile score at least each caption's own, and how many captions each picture's best."""
         own, best = self.own[columns], self.best[rows]
         for dtype in (torch.float32, torch.float64):
-            scores = self.score.block(self.pictures.rows(rows, dtype), self.captions.rows(columns, dtype))
+            room, flags = self.room.take(len(best), len(own), dtype, self.device)
+            scores = self.score.block(self.pictures.rows(rows, dtype), self.captions.rows(columns, dtype), room)
             self.hide_own(scores, rows, columns)
-            bands = self.bands(scores, rows, columns)
+            bands = self.bands(scores, flags, rows, columns)
             near = int(bands[0].near.sum() + bands[1].near.sum())
             if near * SPARSE <= scores.numel():
                 break
@@ -284,12 +306,12 @@ class _Counting:
         at = torch.from_numpy(np.stack([owners[inside] - rows.start, inside])).to(self.device)
         scores[at[0], at[1]] = -math.inf
 
-    def bands(self, scores: Tensor, rows: slice, columns: slice) -> tuple[_Band, _Band]:
+    def bands(self, scores: Tensor, flags: Tensor, rows: slice, columns: slice) -> tuple[_Band, _Band]:
+        """Both directions. `flags` is written to: ones and zeros of the scores' own type are the fastest to add up."""
         pictures, captions = self.pictures.norms[rows], self.captions.norms[columns]
         whole = self.pictures.whole and self.captions.whole
         by_caption = self.score.error(pictures.max(), captions, self.dimensions, scores.dtype, whole)
         by_picture = self.score.error(pictures, captions.max(), self.dimensions, scores.dtype, whole)
-        flags = torch.empty_like(scores)  # ones and zeros of the scores' own type are by far the fastest to add up
         found = []
         for along, threshold, error in ((0, self.own[columns], by_caption), (1, self.best[rows], by_picture)):
             lower = (threshold - error).to(scores.dtype)
@@ -327,7 +349,7 @@ class _Counting:
         """The float64 scores of these pictures with these captions (rows of each), a cacheful at a time."""
         size = max(1, 2 ** (18 if self.device.type == "cpu" else 24) // (self.dimensions * self.score.parts))
         parts = [
-            self.score.pairs(self.pictures.rows(some, torch.float64), self.captions.rows(others, torch.float64))
+            self.score.pairs(self.pictures.exact(some), self.captions.exact(others))
             for some, others in zip(pictures.split(size), captions.split(size), strict=True)
         ]
         return torch.cat(parts)

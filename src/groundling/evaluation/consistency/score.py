@@ -12,7 +12,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from groundling.evaluation.scores import Score, row_sums
+from groundling.evaluation.scores import LANES, Score, row_sums
 
 HIDDEN = 32
 FEWEST = 8  # roundings of its largest score that the error of any score allows for, at least
@@ -53,7 +53,7 @@ class Average:
         return scores.mean(dim=-1)
 
     def exact(self, scores: Tensor) -> Tensor:
-        return row_sums(scores.clone()) / scores.shape[1]
+        return row_sums(scores.split(LANES, dim=1)) / scores.shape[1]
 
 
 class Learned:
@@ -95,7 +95,7 @@ class Learned:
         hidden = torch.zeros(len(scores), first.shape[1], dtype=scores.dtype, device=scores.device)
         for column, weights in zip((scores + self.shift).split(1, dim=1), first, strict=True):
             hidden += column * weights  # not a matrix product, which may add up in another order from row to row
-        return row_sums(hidden.relu_() * second)
+        return row_sums((hidden.relu_() * second).split(LANES, dim=1))
 
 
 @dataclass
@@ -111,7 +111,7 @@ class Combined:
     scales_apart: bool = False
     product: bool = False
 
-    def block(self, pictures: Tensor, captions: Tensor) -> Tensor:
+    def block(self, pictures: Tensor, captions: Tensor, out: Tensor | None = None) -> Tensor:
         step = max(1, AT_ONCE // (len(captions) * (self.parts + HIDDEN)))
         return torch.cat([self.combination.fast(self.single(some, captions)) for some in pictures.split(step)])
 
