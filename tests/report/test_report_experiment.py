@@ -166,6 +166,13 @@ def test_what_is_measured_is_said_below_the_table() -> None:
     )
 
 
+def test_rows_that_lack_seeds_are_named_below_the_table() -> None:
+    rows = {"whole": {"en": (1.0, 2.0, 3.0)}, "begun": {"en": (4.0, 5.0)}, "empty": {}}
+    text = experiment_table(summary_of(rows, languages=("en",), seeds=[0, 1, 2], mean=False)).markdown()
+    assert "begun: 2 of 3 seeds." in text
+    assert text.count(" of 3 seeds") == 1
+
+
 def test_folds_are_said_below_the_table() -> None:
     base = {"corpus": {"name": "x"}, "evaluation": {"folds": 5}}
     assert "test split, mean over 5 folds; mean ±" in experiment_table(summary_of(ROWS, base=base)).markdown()

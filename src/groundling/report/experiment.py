@@ -111,6 +111,10 @@ def _notes(summary: TableSummary, published: bool) -> list[str]:
         notes += [f"{name}: the mean of {_listed(summary, codes)}." for name, codes in summary.means.items()]
     if published and summary.published_on:
         notes.append(f"Published: on {summary.published_on}; compare orders and differences, not values.")
+    for row in summary.rows:
+        fewest = min((len(cell.values) for cell in row.columns.values()), default=0)
+        if 0 < fewest < seeds:
+            notes.append(f"{row.name}: {fewest} of {seeds} seeds.")
     return [*notes, *(f"{row.name}: not trained; {row.empty}" for row in summary.rows if row.empty)]
 
 
