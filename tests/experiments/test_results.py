@@ -223,6 +223,19 @@ def test_parameters_are_those_of_all_models_of_a_row() -> None:
     assert summarise(table, {})["rows"][0]["parameters"] is None
 
 
+def test_seconds_are_those_of_one_training_on_average() -> None:
+    table, results = by_hand(seconds=True)
+    took = dict(zip(results, (1.0, 2.0, 3.0, 6.0, 10.0, 30.0), strict=True))
+    for folder, result in results.items():
+        results[folder] = replace(result, run=RunFacts(seconds=took[folder]))
+    summary = summarise_table(table, results)
+    assert [row.seconds for row in summary.rows] == [3.0, 20.0]
+    (printed, *_) = experiment_tables(summary)
+    assert [column.name for column in printed.columns][-1] == "seconds"
+    assert [row[-1] for row in printed.rows if row[0] in ("Alone", "Both")] == [3.0, 20.0]
+    assert [row.seconds for row in summarise_table(*by_hand()).rows] == [None, None]
+
+
 def test_metrics_are_picked_by_direction_and_name() -> None:
     result = scores({"mR": 3}, {"R@10": 4, "median": 5}, {"R@1": 6})
     asked = ("mR", "text_to_image.R@10", "text_to_image.median", "image_to_text.R@1")

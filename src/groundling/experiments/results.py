@@ -1,5 +1,7 @@
 """The finished table: mean ± deviation over seeds for each row and column, published numbers beside, claims below."""
 
+from statistics import fmean
+
 from groundling.evaluation.metrics import find
 from groundling.evaluation.results import Result
 from groundling.evaluation.significance import difference_interval, mean_interval
@@ -34,11 +36,13 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
     by_row: dict[str, Values] = {row.name: {} for row in table.rows}
     sizes: dict[str, dict[tuple[str, ...], dict[str, int]]] = {row.name: {} for row in table.rows}
     models: dict[str, dict[str, tuple[int, Curve, int]]] = {row.name: {} for row in table.rows}
+    seconds: dict[str, dict[str, float]] = {row.name: {} for row in table.rows}
     for entry in table_entries(table, chosen):
         if entry.key not in results:
             continue
         found = results[entry.key]
         models[entry.row][entry.key] = entry.recipe.training.seed, found.validations, found.run.best_step
+        seconds[entry.row][entry.folder] = found.run.seconds
         if table.parameters or table.x == "parameters":
             sizes[entry.row][(*entry.group, *entry.answers)] = _sizes(found)
         for code in _answered(table, entry, found.result):
@@ -79,6 +83,7 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
                 },
                 published=published(table, row),
                 parameters=_added_up(sizes[row.name]) if table.parameters else None,
+                seconds=fmean(seconds[row.name].values()) if table.seconds and seconds[row.name] else None,
                 empty=row.empty,
                 validated=validated_columns(models[row.name].values(), table.reaches) if table.validation else {},
             )

@@ -44,6 +44,7 @@ class RowResult:
         columns: name of a column → what was found; nothing where there is no result.
         published: name of a column → the published number.
         parameters: those of all its models together, in all and for words.
+        seconds: that one of its trainings took, on average, where the table asks for it.
         empty: why it has no numbers of ours, where it shall have none.
         validated: how its trainings went on the dev split (see `validated_columns`), where the table asks for it.
     """
@@ -57,6 +58,7 @@ class RowResult:
     published: dict[str, float]
     parameters: dict[str, int] | None
     validated: dict[str, Statistics] = field(default_factory=dict)
+    seconds: float | None = None
     empty: str = ""
 
 

@@ -91,6 +91,7 @@ class TableSettings(Settings):
     parameters: bool | Literal["trainable"] = Field(
         False, description="columns for the number of parameters, and of those for words; trainable: also in training"
     )
+    seconds: bool = Field(False, description="a column for the seconds that a training took, mean of its seeds")
     validation: bool = Field(
         False, description="a further table: each row's number on the dev split, by which settings are chosen"
     )

@@ -78,6 +78,10 @@ def experiment_table(summary: TableSummary) -> Table:
             kinds.append("trainable")
             notes.append("Trainable: what training changes, also what is left behind when a model is used.")
             headings.append(Column("trainable", "parameters (M)"))
+    timed = any(row.seconds is not None for row in rows)
+    if timed:
+        headings.append(Column("seconds", decimals=0))
+        notes.append("Seconds that one training took, with others beside it on the same device.")
     for row in rows:
         line: list[Value] = [row.name]
         for column in columns:
@@ -87,12 +91,14 @@ def experiment_table(summary: TableSummary) -> Table:
         if counted:
             size = row.parameters or {}
             line += [size[key] / 1e6 if key in size else None for key in kinds]
+        if timed:
+            line.append(row.seconds)
         lines.append(line)
         if published and not beside and row.published:
             # As text: a published number does not compete for the best of its column.
             theirs = [(row.published.get(column.name), find(column.metric).decimals) for column in columns]
             lines.append(["\u2003published", *("" if number is None else rounded(number, d) for number, d in theirs)])
-            lines[-1] += [""] * len(kinds) if counted else []
+            lines[-1] += [""] * ((len(kinds) if counted else 0) + timed)
     return Table(summary.title, headings, lines, notes)
 
 
