@@ -196,7 +196,8 @@ def test_a_step_can_be_recorded(flags: Corpus, monkeypatch: pytest.MonkeyPatch) 
     made = plan(recipe_of().system, dataset_of(flags).split("train"), {"batch_size": 16}, features=FEATURES)
     batch = made.stage.sampler.batch(0)
     in_groups = mixed_languages.read_in_groups
-    monkeypatch.setattr(mixed_languages, "read", lambda *told: in_groups(*told[:3], batch.packing))  # as a GPU does
+    # as a GPU does
+    monkeypatch.setattr(mixed_languages, "read", lambda *told: in_groups(told[0], told[1], told[2], batch.packing))
     assert made.stage.bring is not None
     made.stage.bring(batch)
     with FakeTensorMode(allow_non_fake_inputs=True) as fake:
