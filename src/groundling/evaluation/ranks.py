@@ -303,6 +303,8 @@ class _Counting:
         """A picture and its own captions do not compete: no threshold is as low as their scores become here."""
         owners = self.owners[columns]
         inside = np.flatnonzero((owners >= rows.start) & (owners < rows.stop))
+        if not len(inside):
+            return
         at = torch.from_numpy(np.stack([owners[inside] - rows.start, inside])).to(self.device)
         scores[at[0], at[1]] = -math.inf
 

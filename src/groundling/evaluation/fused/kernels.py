@@ -3,7 +3,7 @@
 Imported only where there is a GPU, since Triton comes with torch for CUDA and not elsewhere.
 """
 
-# mypy: allow-untyped-defs, allow-untyped-decorators, allow-untyped-calls
+# mypy: allow-untyped-defs, allow-incomplete-defs, allow-untyped-decorators, allow-untyped-calls
 # Triton reads annotations as its own types, and has none for pointers.
 
 import triton
