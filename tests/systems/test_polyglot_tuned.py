@@ -24,7 +24,7 @@ from groundling.objectives import mixed_languages
 from groundling.run import Run
 from groundling.settings import FeatureSettings, Recipe
 from groundling.training import train
-from groundling.vision import backbones, tuned
+from groundling.vision import backbones, tuned, tuning
 from groundling.vision.backbones import Backbone
 from groundling.vision.efficientnet_lite import ConvNorm
 from groundling.vision.from_settings import corpus_features
@@ -209,3 +209,16 @@ def test_without_pictures_it_is_said(flags: Corpus, tmp_path: Path) -> None:
     dataset = dataset_of(flags)
     with pytest.raises(UserError, match="corpus flags has no picture files here"):
         train(recipe_of(), replace(dataset, corpus=replace(flags, root=None)), tmp_path / "run", device="cpu")
+
+
+def test_a_network_is_compiled_only_where_that_can_be_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpu = torch.device("cuda")
+    monkeypatch.setattr(tuning, "find_spec", lambda _: object())
+    monkeypatch.setattr(tuning.shutil, "which", lambda name: "/usr/bin/gcc" if name == "gcc" else None)
+    assert tuning.can_compile(gpu)
+    assert not tuning.can_compile(torch.device("cpu"))
+    monkeypatch.setattr(tuning.shutil, "which", lambda _: None)
+    assert not tuning.can_compile(gpu)
+    monkeypatch.undo()
+    monkeypatch.setattr(tuning, "find_spec", lambda _: None)
+    assert not tuning.can_compile(gpu)

@@ -1,8 +1,11 @@
 """A picture network that is trained, and the pictures that it looks at while it is."""
 
+import os
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
 
@@ -58,7 +61,7 @@ class Tuning:
     @cached_property
     def run(self) -> Network:
         """The network, as it is called."""
-        return torch.compile(self.network) if self.compiled and self.device.type == "cuda" else self.network
+        return torch.compile(self.network) if self.compiled and can_compile(self.device) else self.network
 
     def decode(self, corpus: Corpus) -> Pictures:
         """The corpus's pictures, from the cache of decoded ones."""
@@ -77,6 +80,12 @@ class Tuning:
         share = 1.0 if cut.stretch else cut.size / cut.resize
         mean, deviation = self.backbone.mean, self.backbone.std
         return PictureStore(self.decode(corpus), cut.size, mean, deviation, self.device, share)
+
+
+def can_compile(device: torch.device) -> bool:
+    """Only GPUs gain by it, and there it takes Triton and a C compiler; without them the network runs as it is."""
+    compilers = [os.environ.get("CC", "cc"), "gcc", "clang"]
+    return device.type == "cuda" and find_spec("triton") is not None and any(map(shutil.which, compilers))
 
 
 @torch.no_grad()
