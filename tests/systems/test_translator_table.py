@@ -120,7 +120,7 @@ def test_knowing_the_words_is_better_than_knowing_the_encoder_is_better_than_not
     assert found["T2 15"] > found["T1 15"] + 3 > found["FS 15"] + 6
     # One source for each seed, first of all; its weights are there for whoever comes later, those of cells are not.
     assert len(trained) == 3 * 3 + 3
-    assert all(name.startswith("start-translator-en-seed") for name in trained[:3])
+    assert all(name.startswith("translator-en-seed") for name in trained[:3])
     kept = [path.parent.name for path in tmp_path.rglob("best.safetensors")]
     assert sorted(kept) == sorted(trained[:3])
 
