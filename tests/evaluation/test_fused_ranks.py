@@ -21,6 +21,9 @@ from groundling.evaluation.ranks import Ranks, ranks
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
+pytestmark = pytest.mark.filterwarnings("error:ranks by the GPU")  # what the kernels count must be right by itself
+
+
 @pytest.fixture(autouse=True)
 def always(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[slice]]:
     """However small the problem; the strips that the kernels counted are noted."""
@@ -173,3 +176,19 @@ def test_kinds_are_the_same_for_equal_rows_only() -> None:
     found = kinds(rows).tolist()
     assert found[0] == found[2] == found[5] and found[1] == found[4] and len(set(found)) == 3
     assert share_of_equal_pairs(kinds(rows)) == (3 * 2 + 2 * 1) / 36
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+def test_wrong_counts_are_found_and_counted_again(monkeypatch: pytest.MonkeyPatch, direction: int) -> None:
+    pictures, captions = trained(unit(150, 70, seed=1), unit(340, 70, seed=2))
+    original = strips.Strips.count
+
+    def wrong(self: strips.Strips, rows: slice) -> object:
+        found = original(self, rows)
+        found[direction][20:] += 1
+        return found
+
+    monkeypatch.setattr(strips.Strips, "count", wrong)
+    with pytest.warns(UserWarning, match="ranks by the GPU's own kernels were wrong"):
+        found = fast(pictures, captions, OWNERS)
+    assert_equal(found, slow(pictures, captions, OWNERS))

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 Vectors = Tensor | npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
 
+SAMPLE = 256  # captions, and pictures, whose ranks are counted twice where kernels of our own counted them
 SPARSE = 64  # a tile with more than one pair in 64 near a threshold is scored anew as a whole, not pair by pair
 
 
@@ -130,6 +131,12 @@ def as_owners(owners: Vectors, pictures: int, captions: int, names: tuple[str, s
 
 def _parts(rows: slice, size: int) -> list[slice]:
     return [slice(start, min(start + size, rows.stop)) for start in range(rows.start, rows.stop, size)]
+
+
+def _some(rows: int, random: np.random.Generator) -> slice:
+    """A few neighbours among so many rows."""
+    first = int(random.integers(max(1, rows - SAMPLE + 1)))
+    return slice(first, min(first + SAMPLE, rows))
 
 
 class _Side:
@@ -241,22 +248,46 @@ class _Counting:
         self.best.scatter_reduce_(0, owner, self.own, "amax", include_self=False)
 
     def run(self, tile: tuple[int, int] | None) -> Ranks:
-        self.text_to_image = torch.ones_like(self.own, dtype=torch.int64)
-        self.image_to_text = (self.best < math.inf).long()
         strips = self.strips() if tile is None else None
         tile = tile or ((1000, 1000) if self.device.type == "cpu" else (4096, 4096))
+        self.start()
         if strips is None:
             self.count_tiles(slice(0, len(self.best)), tile)
         else:
-            with bar("ranking", len(self.best)) as progress:
-                for rows, counts in strips:
-                    if counts is None:
-                        self.count_tiles(rows, tile)
-                    else:
-                        self.text_to_image += counts[0]
-                        self.image_to_text[rows] += counts[1]
-                    progress.advance(rows.stop - rows.start)
+            self.count_strips(strips, tile)
+            if not self.sample_agrees(tile):
+                warnings.warn("ranks by the GPU's own kernels were wrong; all are counted again without", stacklevel=3)
+                self.start()
+                self.count_tiles(slice(0, len(self.best)), tile)
         return Ranks(self.text_to_image.cpu().numpy(), self.image_to_text.cpu().numpy())
+
+    def start(self) -> None:
+        self.text_to_image = torch.ones_like(self.own, dtype=torch.int64)
+        self.image_to_text = (self.best < math.inf).long()
+
+    def count_strips(self, strips: Strips, tile: tuple[int, int]) -> None:
+        with bar("ranking", len(self.best)) as progress:
+            for rows, counts in strips:
+                if counts is None:
+                    self.count_tiles(rows, tile)
+                else:
+                    self.text_to_image += counts[0]
+                    self.image_to_text[rows] += counts[1]
+                progress.advance(rows.stop - rows.start)
+
+    def sample_agrees(self, tile: tuple[int, int]) -> bool:
+        """Some captions and some pictures, ranked again tile by tile: what kernels do depends on a compiler and a chip,
+        and a rank must not."""
+        random = np.random.default_rng(0)
+        columns, rows = (_some(len(side), random) for side in (self.own, self.best))
+        by_caption = torch.ones_like(self.text_to_image[columns])
+        by_picture = (self.best[rows] < math.inf).long()
+        for part in _parts(slice(0, len(self.best)), tile[0]):
+            by_caption += self.count(part, columns)[0]
+        for part in _parts(slice(0, len(self.own)), tile[1]):
+            by_picture += self.count(rows, part)[1]
+        found = self.text_to_image[columns], self.image_to_text[rows]
+        return torch.equal(by_caption, found[0]) and torch.equal(by_picture, found[1])
 
     def strips(self) -> Strips | None:
         """Whole strips of pictures at a time, by kernels of our own, where these can be had and are worth starting."""
