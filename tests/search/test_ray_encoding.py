@@ -262,3 +262,27 @@ def test_contents_are_found_among_many() -> None:
     some = sorted_keys(keys[::2])
     assert [is_in(some, key) for key in keys] == [number % 2 == 0 for number in range(len(keys))]
     assert not is_in(sorted_keys([]), keys[0])
+
+
+class Stubborn:
+    """In the place of Ray: comes up at the `nth` start."""
+
+    def __init__(self, nth: int) -> None:
+        self.nth, self.starts, self.ends = nth, 0, 0
+
+    def init(self, *_: Any, **__: Any) -> None:
+        self.starts += 1
+        if self.starts < self.nth:
+            raise Exception("The current node timed out during startup. This could happen")
+
+    def shutdown(self) -> None:
+        self.ends += 1
+
+
+def test_a_ray_that_does_not_come_up_is_started_again_and_then_it_is_said() -> None:
+    late, never = Stubborn(3), Stubborn(10)
+    clusters._start_here(late)
+    assert (late.starts, late.ends) == (3, 2)
+    with pytest.raises(UserError, match=r"--ray local: Ray does not start on this machine \(The current node"):
+        clusters._start_here(never)
+    assert (never.starts, never.ends) == (3, 3)

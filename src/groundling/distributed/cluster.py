@@ -23,6 +23,7 @@ from groundling.progress import bar
 
 LOCAL = "local"
 PORTION = 32  # pictures that are decoded, sent and encoded together
+STARTS = 3  # times that a Ray of this machine is started until it is said that it does not
 TRIES = 3  # more of a portion whose worker was lost
 DECODE_SHARE = 0.2  # decoders for each core, where there is no GPU: what decoding takes of the work
 PATIENCE = 5.0  # seconds until the machine at an address must have answered
@@ -103,16 +104,31 @@ def _started(address: str, cores: int | None, store: int | None) -> Any:
     except ImportError:
         raise UserError("--ray: Ray is not installed: pip install 'groundling[ray]'") from None
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    if address == LOCAL:
+        count = cores or os.cpu_count() or 1
+        _start_here(ray, num_cpus=count, include_dashboard=False, object_store_memory=store, **quiet)
+        return ray
     try:
-        if address == LOCAL:
-            count = cores or os.cpu_count() or 1
-            ray.init("local", num_cpus=count, include_dashboard=False, object_store_memory=store, **quiet)
-        else:
-            ray.init(address, **quiet)
+        ray.init(address, **quiet)
     except (ConnectionError, ValueError, RuntimeError, OSError, AssertionError) as error:
-        why = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise UserError(f"--ray {address}: no Ray answers there ({why})") from None
+        raise UserError(f"--ray {address}: no Ray answers there ({_first_line(error)})") from None
     return ray
+
+
+def _start_here(ray: Any, **options: Any) -> None:
+    """A Ray of this machine. One of its programs may not come up in time where much else is done; a fresh one does."""
+    for left in reversed(range(STARTS)):
+        try:
+            ray.init("local", **options)
+            return
+        except Exception as error:  # Ray says so with a bare one
+            ray.shutdown()
+            if not left:
+                raise UserError(f"--ray local: Ray does not start on this machine ({_first_line(error)})") from None
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 class Cluster:
