@@ -105,13 +105,14 @@ def _fill(nav: Any, title: str, pages: list[Any]) -> None:
 
 
 def _results(docs: Path) -> list[Any]:
-    """The overview, then each page of results, with the tables that lie in a folder of its name."""
+    """The overview, then each page of results, with the tables that lie in a folder of its name, then other tables."""
     nav: list[Any] = ["results/README.md", "results/speed.md"]
     for page in sorted((docs / "results").glob("[!R]*.md")):
         tables = [path.relative_to(docs).as_posix() for path in sorted(page.with_suffix("").glob("*.md"))]
         own = page.relative_to(docs).as_posix()
         nav.append({_title(page): [own, *tables]} if tables else own)
-    return nav
+    alone = [path for path in sorted((docs / "results").glob("*/*.md")) if not path.parent.with_suffix(".md").exists()]
+    return [*nav, *(path.relative_to(docs).as_posix() for path in alone)]
 
 
 def _title(page: Path) -> str:
