@@ -23,6 +23,7 @@ from groundling.evaluation.significance import mean_interval
 from groundling.files import write_json, write_text
 from groundling.report.formatted_table import Column, Table
 from groundling.run import Run
+from measured_page import measured_page
 
 KNOWN = "[en,de,zh,ar,pt]"
 SIZES = {"fr": (500, 1000, 2000, 5527), "cs": (5527,)}
@@ -125,15 +126,11 @@ def page(rows: list[dict[str, Any]], made: dict[str, str | int]) -> str:
     names = list(rows[0]["columns"])
     cells = [[row["name"], *(shown(name, row["columns"][name]) for name in names)] for row in rows]
     table = Table("", [Column("pairs given", text=True), *(Column(name) for name in names)], cells)
-    lines = [
-        "# French and Czech from sentence pairs alone, F8K-7",
+    about = (
         "Of the pairs given a tenth stops the training in time and a tenth is held out. "
-        "Mean ± deviation over seeds of teacher and student. [What it says](../teach-f8k7.md).",
-        table.markdown().rstrip(),
-        "## How it was made",
-        "\n".join(f"- {key}: `{value}`" for key, value in made.items()),
-    ]
-    return "\n\n".join(lines) + "\n"
+        "Mean ± deviation over seeds of teacher and student. [What it says](../teach-f8k7.md)."
+    )
+    return measured_page("French and Czech from sentence pairs alone, F8K-7", about, table, made)
 
 
 def main() -> None:

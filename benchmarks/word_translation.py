@@ -21,6 +21,7 @@ import torch
 from groundling.files import write_json, write_text
 from groundling.report.formatted_table import Column, Table
 from groundling.training.facts import commit, device_name
+from measured_page import measured_page
 
 LANGUAGES = {"de": "German", "fr": "French", "cs": "Czech", "pt": "Portuguese", "ar": "Arabic", "zh": "Chinese"}
 WAYS = [(method, centred) for centred in (False, True) for method in ("procrustes", "rcsls")]
@@ -82,15 +83,11 @@ def page(rows: list[dict[str, Any]], made: dict[str, str | int]) -> str:
             for row in rows
         ],
     )
-    lines = [
-        "# English words mapped to six languages",
+    about = (
         "Percent of test words for which a right translation is the nearest word of the other language (P@1), or among "
-        "the 5 or 10 nearest. [What it says](../alignment.md).",
-        table.markdown().rstrip(),
-        "## How it was made",
-        "\n".join(f"- {key}: `{value}`" for key, value in made.items()),
-    ]
-    return "\n\n".join(lines) + "\n"
+        "the 5 or 10 nearest. [What it says](../alignment.md)."
+    )
+    return measured_page("English words mapped to six languages", about, table, made)
 
 
 def main() -> None:

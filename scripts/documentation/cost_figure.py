@@ -13,11 +13,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from groundling.cli.reproduce import _settings
 from groundling.experiments.entry_data import entry_dataset
 from groundling.experiments.table_entries import TableEntry, table_entries
+from groundling.experiments.table_settings import TableSettings
 from groundling.files import write_json, write_text
+from groundling.recipes import read_table
 from groundling.report.charts.named_line_chart import Mark, NamedLine, named_lines
+from groundling.settings import check
 from groundling.training.checkpoint import Progress
 from groundling.training.facts import facts
 from groundling.training.planned import context_of, planned
@@ -47,7 +49,9 @@ POINTS = {
 
 def counted(table: str, row: str, data: Path | None) -> int:
     """Parameters of a row's model, set up and not trained."""
-    entry: TableEntry = next(one for one in table_entries(_settings([table], [], None)[0][table]) if one.row == row)
+    entry: TableEntry = next(
+        one for one in table_entries(check(TableSettings, read_table(table), table)) if one.row == row
+    )
     train = entry_dataset(entry, data).split("train")
     return facts(planned(entry.recipe, train), context_of(entry.recipe, train), Progress()).parameters
 

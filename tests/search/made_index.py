@@ -11,6 +11,7 @@ from groundling.search.build import write_index
 from groundling.search.entries import Entries, Entry
 from groundling.search.manifest import ModelFacts, StoreFacts
 from groundling.search.recall import Aim
+from groundling.search.search_filter import SearchFilter
 
 
 def random_vectors(count: int, dimensions: int, seed: int = 0) -> Vectors:
@@ -42,3 +43,13 @@ def saved(tmp_path: Path, vectors: Vectors, kind: str, store: str = "faiss", aim
 
 def rows_of(found: list) -> list[int]:
     return [int(Path(one.path).stem) for one in found]
+
+
+def assert_chosen_as_by_brute_force(index: Index, vectors: Vectors, queries: Vectors) -> None:
+    """Of one folder and two and a half years, among 700 pictures of three folders and ten years."""
+    choice = SearchFilter.of("b", "2012", "2014-06")
+    assert choice is not None
+    allowed = [row for row in range(700) if row % 3 == 1 and 2012 <= 2010 + row % 10 <= 2014]
+    for query, found in zip(queries, index.nearest(queries, 10, choice), strict=True):
+        assert rows_of(found) == brute_force(vectors, query, allowed, 10)
+    assert len(index.nearest(queries[:1], 500, choice)[0]) == len(allowed)

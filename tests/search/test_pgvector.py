@@ -8,7 +8,7 @@ import colours
 import numpy as np
 import pytest
 from colours import Toy, paint_many
-from made_index import brute_force, random_vectors, rows_of
+from made_index import assert_chosen_as_by_brute_force, brute_force, random_vectors, rows_of
 
 from groundling.errors import UserError
 from groundling.files import with_checksum
@@ -82,12 +82,7 @@ def test_exact_answers_are_those_of_brute_force_with_and_without_a_choice(
     index = saved(tmp_path, address, vectors, kind)
     for query, found in zip(queries, index.nearest(queries, 10, exact=True), strict=True):
         assert rows_of(found) == brute_force(vectors, query, list(range(700)), 10)
-    choice = SearchFilter.of("b", "2012", "2014-06")
-    assert choice is not None
-    allowed = [row for row in range(700) if row % 3 == 1 and 2012 <= 2010 + row % 10 <= 2014]
-    for query, found in zip(queries, index.nearest(queries, 10, choice), strict=True):
-        assert rows_of(found) == brute_force(vectors, query, allowed, 10)
-    assert len(index.nearest(queries[:1], 500, choice)[0]) == len(allowed)
+    assert_chosen_as_by_brute_force(index, vectors, queries)
 
 
 def test_the_recall_that_is_reported_is_the_recall_that_is_had(address: str, tmp_path: Path) -> None:
