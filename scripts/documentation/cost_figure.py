@@ -27,7 +27,7 @@ from groundling.training.planned import context_of, planned
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 #: How a system is called in the figure: the table and the row that it is.
 POINTS = {
-    "polyglot, network trained along": ("polyglot-f8k7/table", "picture network trained along"),
+    "polyglot, tuned network": ("polyglot-f8k7/table", "picture network trained along"),
     "polyglot, twelve crops": ("polyglot-f8k7/table", "cached features of twelve crops"),
     "polyglot, cached features": ("polyglot-f8k7/table", "cached features"),
     "lessons + c2c": ("lessons-f8k7/languages", "seven languages + caption–caption"),

@@ -88,3 +88,10 @@ def test_numbers_are_written_from_the_json(results: Path, written: str, right: s
 def test_marks_that_name_nothing_are_told(results: Path, mark: str, says: str) -> None:
     with pytest.raises(UserError, match=re.escape(says)):
         result_numbers.rewritten(f"<!--= {mark} -->1.0 ± 1.0")
+
+
+@pytest.mark.parametrize("page", result_numbers.pages(), ids=lambda page: page.name)
+def test_no_line_begins_with_a_mark(page: Path) -> None:
+    """There Markdown takes the comment for a block of its own, and the sentence or list around it falls apart."""
+    begun = [line for line in page.read_text(encoding="utf-8").splitlines() if line.lstrip().startswith("<!--=")]
+    assert begun == []
