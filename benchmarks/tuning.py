@@ -6,10 +6,11 @@ folded into the convolutions, and on a GPU a compiled network and recorded steps
 network, the same captions and the same loss, channels innermost in memory, in bf16 where the device has it.
 
     python benchmarks/tuning.py [--steps 60] [--batch 256] [--backbone efficientnet-lite2] [--size 260] [--workers 16]
-                                [--device cpu] [--data DIR] [--json]
+                                [--device cpu] [--data DIR | --photos FOLDER] [--json]
 
-With --data (the folder that holds f8k7/ and flickr8k/images/) photos and captions are F8K-7's; without it 1,000
-pictures of noise are drawn, 400 × 300 pixels, as JPEG files.
+With --data (the folder that holds f8k7/ and flickr8k/images/) photos and captions are F8K-7's. With --photos the
+pictures are the JPEG files of a folder, with captions of random words. Without either 1,000 pictures of noise are
+drawn, 400 × 300 pixels, as JPEG files.
 """
 
 import argparse
@@ -47,12 +48,18 @@ WARM_UP = 10
 
 
 def drawn(folder: Path, count: int = 1000) -> Corpus:
-    """Pictures of noise with captions of random words in two languages."""
+    """Pictures of noise."""
     draw = np.random.default_rng(0)
     names = [f"{number}.jpg" for number in range(count)]
     for name in names:
         coarse = Image.fromarray(draw.integers(0, 256, (12, 16, 3), dtype=np.uint8))
         coarse.resize((400, 300), Image.Resampling.BICUBIC).save(folder / name, quality=90)
+    return told_of(folder, names)
+
+
+def told_of(folder: Path, names: list[str]) -> Corpus:
+    """Four captions of random words for each picture, in two languages."""
+    draw, count = np.random.default_rng(1), len(names)
     texts = [" ".join(f"w{word}" for word in draw.integers(0, 2000, draw.integers(6, 18))) for _ in range(4 * count)]
     codes = np.array(["en", "en", "de", "de"] * count)
     splits, origins = np.full(count, "train"), np.full(4 * count, "human")
@@ -149,6 +156,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=min(16, os.cpu_count() or 1))
     parser.add_argument("--device", default="auto")
     parser.add_argument("--data", type=Path, default=None)
+    parser.add_argument("--photos", type=Path, default=None)
     parser.add_argument("--compile", action="store_true", help="compile our network, too")
     parser.add_argument("--json", action="store_true")
     told = parser.parse_args()
@@ -157,7 +165,11 @@ def main() -> None:
         os.environ.setdefault("GROUNDLING_CACHE", folder)
         named = CorpusSettings(name="f8k7" if told.data else "drawn")
         (Path(folder) / "pictures").mkdir()
-        corpus = (load_corpus(named, told.data) if told.data else drawn(Path(folder) / "pictures")).split("train")
+        if told.photos:
+            corpus = told_of(told.photos, sorted(path.name for path in told.photos.glob("*.jpg")))
+        else:
+            corpus = load_corpus(named, told.data) if told.data else drawn(Path(folder) / "pictures")
+        corpus = corpus.split("train")
         recipe = Recipe(
             corpus=named,
             features=FeatureSettings(backbone=told.backbone, size=told.size),
