@@ -3,11 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
+from groundling.errors import UserError
 from groundling.evaluation.entailment import seen_apart
 from groundling.evaluation.entailment_scores import measure_entailment
 from groundling.evaluation.results import EntailmentResult, Seen
 from groundling.report.entailment_tables import accuracy_table
+from groundling.training.validation import find_metric
 from judged_world import make_judged
 
 
@@ -42,3 +45,17 @@ def test_they_are_kept_and_shown() -> None:
     assert "75.0" in shown and "66.7" in shown and "12.5" in shown
     assert "word for word" in shown
     assert "seen" not in accuracy_table(found).markdown()
+
+
+def test_tables_may_name_either_accuracy() -> None:
+    found = measure_entailment([0, 1], [[1, 0, 0], [1, 0, 0]], ["en", "de"])
+    result = replace(found, seen={"en": Seen(3, 66.7, 1, 12.5), "de": Seen(4, 0.0, 0, None)})
+    assert [result.value("en", name) for name in ("accuracy", "seen_accuracy", "new_accuracy")] == [100.0, 66.7, 12.5]
+    assert result.value("de", "seen_accuracy") == 0.0
+    with pytest.raises(UserError, match="no new_accuracy was measured"):
+        result.value("de", "new_accuracy")
+
+
+def test_they_are_no_metric_to_validate_by() -> None:
+    with pytest.raises(UserError, match="new_accuracy is for evaluations"):
+        find_metric("new_accuracy", "accuracy", "judge statements")

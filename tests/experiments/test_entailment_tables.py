@@ -130,3 +130,6 @@ def test_a_judge_that_is_a_row_itself_is_trained_once(tmp_path: Path, trained: l
     assert len(judges) == 2  # one for each seed
     found = summarise(table, results)
     assert all(row.columns["en accuracy"].values for row in found.rows)
+    apart = summarise(entailment_table(rows=table.model_dump()["rows"], metrics=["seen_accuracy"], claims=[]), results)
+    for row, other in zip(apart.rows, found.rows, strict=True):  # this world has no new statements
+        assert row.columns["en"].values == other.columns["en accuracy"].values

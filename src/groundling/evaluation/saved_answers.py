@@ -42,7 +42,8 @@ def load_answers(run: Run, path: Path) -> Arrays:
 def completed(run: Run, result: Result) -> Result:
     """The saved evaluation of a run, with metrics that there were not when it was made."""
     known = {name for part in result.languages.values() for name in part.names()}
-    if all(name in known for name, metric in METRICS.items() if metric.task == result.task):
+    computed = [name for name, metric in METRICS.items() if metric.task == result.task and not metric.asks_training]
+    if all(name in known for name in computed):
         return result
     return _COMPLETED[result.task](run, result)
 

@@ -74,6 +74,8 @@ def find_metric(name: str, usual: str, what: str) -> Metric:
     metric = find({"usual": usual, "loss": "log_loss"}.get(name, name))
     if metric.task != METRICS[usual].task:
         raise UserError(f"training.validation_metric: {name} is no metric of systems that {what}; leave it out")
+    if metric.asks_training:
+        raise UserError(f"training.validation_metric: {name} is for evaluations; validation has no training statements")
     return metric
 
 

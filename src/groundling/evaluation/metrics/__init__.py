@@ -13,7 +13,13 @@ It is then measured by every evaluation, printed in its tables and reports, and 
 from typing import TypeVar
 
 from groundling.errors import UserError
-from groundling.evaluation.metrics.entailment import ACCURACY, CALIBRATION_ERROR, LOG_LOSS
+from groundling.evaluation.metrics.entailment import (
+    ACCURACY,
+    CALIBRATION_ERROR,
+    LOG_LOSS,
+    NEW_ACCURACY,
+    SEEN_ACCURACY,
+)
 from groundling.evaluation.metrics.metric import (
     DIRECTIONS,
     SHORT_DIRECTIONS,
@@ -38,7 +44,9 @@ __all__ = [
 ]
 
 METRICS: Registry[Metric] = Registry("metric", "groundling.metrics")
-for each in (*map(recall, DEPTHS), MEDIAN, MEAN_RANK, RSUM, MEAN_RECALL, ACCURACY, LOG_LOSS, CALIBRATION_ERROR):
+RETRIEVAL = (*map(recall, DEPTHS), MEDIAN, MEAN_RANK, RSUM, MEAN_RECALL)
+ENTAILMENT = (ACCURACY, LOG_LOSS, CALIBRATION_ERROR, SEEN_ACCURACY, NEW_ACCURACY)
+for each in (*RETRIEVAL, *ENTAILMENT):
     METRICS.register(each.name, each)
 
 Kind = TypeVar("Kind", bound=Metric)

@@ -1,6 +1,6 @@
 """The metrics of entailment: how many statements are judged right, and how sure the model was of the truth."""
 
-from groundling.evaluation.metrics.metric import UNBOUNDED, EntailmentMetric
+from groundling.evaluation.metrics.metric import UNBOUNDED, EntailmentMetric, SeenStatementMetric
 
 ACCURACY = EntailmentMetric(
     name="accuracy",
@@ -24,4 +24,12 @@ CALIBRATION_ERROR = EntailmentMetric(
     better="low",
     in_tables=False,  # it has a table of its own
     compute=lambda found: found.calibration()[0],
+)
+SEEN_ACCURACY = SeenStatementMetric(
+    name="seen_accuracy",
+    label="accuracy, seen",
+    about="Accuracy, seen: of statements that are in training word for word, about other pictures",
+)
+NEW_ACCURACY = SeenStatementMetric(
+    name="new_accuracy", label="accuracy, new", about="Accuracy, new: of statements that are not in training"
 )

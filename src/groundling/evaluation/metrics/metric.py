@@ -31,6 +31,7 @@ class Metric:
         in_tables: whether the table of an evaluation has a column for it; JSON always has it.
         task: what kind of model it is measured of.
         of_direction: whether it is measured of one direction of retrieval, and asked for by its name (`toward`).
+        asks_training: whether what was asked is compared with the training split: an evaluation has it, validation not.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Metric:
     in_tables: bool = True
     task: ClassVar[str]
     of_direction: ClassVar[bool] = False
+    asks_training: ClassVar[bool] = False
 
     @property
     def heading(self) -> str:
@@ -90,6 +92,14 @@ class EntailmentMetric(Metric):
 
     compute: "Callable[[Predictions], float]"
     task: ClassVar[str] = "entailment"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenStatementMetric(Metric):
+    """Of the statements that training has word for word, or of the others: the field of `Seen` that has its name."""
+
+    task: ClassVar[str] = "entailment"
+    asks_training: ClassVar[bool] = True
 
 
 UNBOUNDED = math.inf

@@ -181,7 +181,8 @@ class EntailmentResult(ByLanguage):
         return self.languages
 
     def value(self, language: str, metric: str) -> float:
-        return self.languages[language].value(metric)
+        apart = asdict(self.seen[language]).get(metric) if language in self.seen else None
+        return self.languages[language].value(metric) if apart is None else float(apart)
 
     @property
     def mean(self) -> Values:
