@@ -24,6 +24,7 @@ from pathlib import Path
 from groundling.errors import UserError
 from groundling.evaluation.significance import difference_interval
 from groundling.files import write_text
+from groundling.report.numbers import rounded
 
 ROOT = Path(__file__).resolve().parents[2]
 MARKED = re.compile(
@@ -43,14 +44,14 @@ class Figure:
         """The figure written as the one that stands there: as many decimals, with a sign and a spread or without."""
         digits = len(found["decimals"] or "")
         sign = ("+" if self.mean >= 0 else "−") if found["sign"] or self.mean < 0 else ""
-        text = f"{sign}{abs(self.mean):.{digits}f}"
+        text = f"{sign}{rounded(abs(self.mean), digits)}"
         if not found["spread"]:
             return text
         if self.spread is None:
             raise UserError(
                 f"{found['file']}: {found['row']}, {found['column']} has one seed, so nothing stands after ±"
             )
-        return f"{text} ± {self.spread:.{digits}f}"
+        return f"{text} ± {rounded(self.spread, digits)}"
 
 
 def pages() -> list[Path]:
