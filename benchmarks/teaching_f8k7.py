@@ -133,6 +133,17 @@ def page(rows: list[dict[str, Any]], made: dict[str, str | int]) -> str:
     return measured_page("French and Czech from sentence pairs alone, F8K-7", about, table, made)
 
 
+def how_it_was_made(runs: Path, seeds: list[int], recipe: str) -> dict[str, str | int]:
+    facts = [Run(runs / f"five-{seed}").facts() for seed in seeds]
+    return {
+        "command": f"python benchmarks/teaching_f8k7.py --data DIR --runs RUNS --recipe {recipe}",
+        "commit": ", ".join(sorted({str(one.commit) for one in facts})),
+        "device": ", ".join(sorted({one.device for one in facts})),
+        "seeds": ", ".join(map(str, seeds)),
+        "steps of the teachers": sum(one.steps for one in facts),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
@@ -155,15 +166,11 @@ def main() -> None:
             list(pool.map(lambda seed: one_seed(seed, *rest), options.seeds))
     if options.out is None:
         return
-    rows = collect(options.runs, options.seeds)
-    facts = [Run(options.runs / f"five-{seed}").facts() for seed in options.seeds]
-    made: dict[str, str | int] = {
-        "command": f"python benchmarks/teaching_f8k7.py --data DIR --runs RUNS --recipe {options.recipe}",
-        "commit": ", ".join(sorted({str(one.commit) for one in facts})),
-        "device": ", ".join(sorted({one.device for one in facts})),
-        "seeds": len(facts),
-        "steps of the teachers": sum(one.steps for one in facts),
-    }
+    seeds = [seed for seed in options.seeds if Run(options.runs / f"five-{seed}").finished]
+    rows = collect(options.runs, seeds)
+    if not rows:
+        sys.exit(f"{options.runs}: no language has been taught here yet")
+    made = how_it_was_made(options.runs, seeds, options.recipe)
     write_json(options.out.with_suffix(".json"), {"title": "Languages from sentence pairs", "rows": rows, "made": made})
     write_text(options.out.with_suffix(".md"), page(rows, made))
 

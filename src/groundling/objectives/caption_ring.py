@@ -5,11 +5,13 @@ learned in multilingual grounded language learning", https://arxiv.org/abs/1809.
 M (M − 1) / 2 pairs; a ring has M of them and ties all together.
 """
 
+from collections.abc import Callable
+
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 
-def caption_ring(captions: Tensor, texts: Tensor, real: Tensor, objective: nn.Module) -> Tensor:
+def caption_ring(captions: Tensor, texts: Tensor, real: Tensor, objective: Callable[..., Tensor]) -> Tensor:
     """Line m of captions against line m + 1, the last against the first; 0 where there is one line alone.
 
     Args:
@@ -24,5 +26,4 @@ def caption_ring(captions: Tensor, texts: Tensor, real: Tensor, objective: nn.Mo
     one, other = captions[:lines], captions.roll(-1, dims=0)[:lines]
     next_texts, both = texts.roll(-1, dims=0)[:lines], (real & real.roll(-1, dims=0))[:lines]
     same = texts[:lines, :, None] == next_texts[:, None, :]
-    loss: Tensor = objective(torch.matmul(one, other.transpose(1, 2)), same, both)
-    return loss
+    return objective(torch.matmul(one, other.transpose(1, 2)), same, both)

@@ -44,7 +44,9 @@ class LearnedInfoNCE(nn.Module):
         super().__init__()
         self.log_scale = nn.Parameter(torch.tensor(math.log(1 / temperature)))
 
-    def forward(self, scores: Tensor, positives: Tensor | None = None, real: Tensor | None = None) -> Tensor:
+    def forward(
+        self, scores: Tensor, positives: Tensor | None = None, real: Tensor | None = None, step: Tensor | None = None
+    ) -> Tensor:
         return info_nce(scores, self.log_scale.exp().clamp(max=LARGEST_SCALE), positives, real)
 
 

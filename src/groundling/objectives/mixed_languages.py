@@ -7,6 +7,7 @@ L = InfoNCE(pictures, captions)  +  w · ring(captions)  +  v · ring(sentences 
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import torch
@@ -70,7 +71,7 @@ class MixedLanguageLoss:
         vectors = read(encoders.text, data, rows, batch)  # [lines, n, d]
         seen = encoders.picture(self.look(encoders, pictures))
         texts = data.device_texts[rows]
-        objective = cast(nn.Module, encoders.objective)
+        objective = partial(cast(nn.Module, encoders.objective), step=batch.step)
         with torch.autocast(vectors.device.type, enabled=False):  # in bf16 scores within .004 are one: recalls are lost
             own, said, there = (part[: self.captions] for part in (vectors, texts, real))
             scores = torch.matmul(seen, own.transpose(1, 2))  # [lines, pictures, captions]

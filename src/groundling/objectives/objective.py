@@ -53,7 +53,7 @@ class Objective(Settings):
 
     def module(self) -> nn.Module:
         """The same over several batches at once, with the parameters that it learns itself, where it has any: a module
-        of scores [batches, n, n], positives of the same shape, and which pairs are there, [batches, n]."""
+        of scores [batches, n, n], positives of the same shape, which pairs are there, [batches, n], and the step."""
         return BatchByBatch(self)
 
     @model_serializer(mode="wrap")
@@ -68,9 +68,9 @@ class BatchByBatch(nn.Module):
         super().__init__()
         self.objective = objective
 
-    def forward(self, scores: Tensor, positives: Tensor, real: Tensor) -> Tensor:
+    def forward(self, scores: Tensor, positives: Tensor, real: Tensor, step: Tensor | None = None) -> Tensor:
         absent = positives | ~(real[..., None] & real[..., None, :])
-        costs = [self.objective(batch, out) for batch, out in zip(scores, absent, strict=True)]
+        costs = [self.objective(batch, out, step) for batch, out in zip(scores, absent, strict=True)]
         return torch.stack(costs).sum() / real.sum().clamp(min=1)
 
 
