@@ -29,7 +29,7 @@ from groundling.report.numbers import rounded
 ROOT = Path(__file__).resolve().parents[2]
 MARKED = re.compile(
     r"(?P<mark><!--= (?P<file>\S+) :: (?P<row>.+?) :: (?P<column>.+?) -->\**)"
-    r"(?P<sign>[+−]?)(?P<value>\d+(?:\.(?P<decimals>\d+))?)(?P<spread> ± \d+(?:\.\d+)?)?"
+    r"(?P<sign>[+−]?)(?P<value>\d+(?:,\d{3})*(?:\.(?P<decimals>\d+))?)(?P<spread> ± \d+(?:\.\d+)?)?"
 )
 
 
@@ -41,10 +41,11 @@ class Figure:
     spread: float | None
 
     def like(self, found: re.Match[str]) -> str:
-        """The figure written as the one that stands there: as many decimals, with a sign and a spread or without."""
+        """The figure written as the one that stands there: its decimals, with sign, spread and commas or without."""
         digits = len(found["decimals"] or "")
         sign = ("+" if self.mean >= 0 else "−") if found["sign"] or self.mean < 0 else ""
-        text = f"{sign}{rounded(abs(self.mean), digits)}"
+        whole, point, rest = rounded(abs(self.mean), digits).partition(".")
+        text = f"{sign}{int(whole):,}{point}{rest}" if "," in found["value"] else f"{sign}{whole}{point}{rest}"
         if not found["spread"]:
             return text
         if self.spread is None:

@@ -45,6 +45,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     rows = [
         {"name": "old", "columns": {"en": cell(30.0, 31.0, 32.0)}},
         {"name": "new", "columns": {"en": cell(33.0, 34.0, 35.0)}},
+        {"name": "many", "columns": {"en": cell(4421.0)}},
         {"name": "once", "columns": {"en": cell(12.25)}},
     ]
     folder = tmp_path / "docs" / "results"
@@ -63,6 +64,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("<!--= table :: new − old :: en -->+1.0 ± 1.0", "<!--= table :: new − old :: en -->+3.0 ± 2.3"),
         ("<!--= table :: old − new :: en -->+1.00 ± 1.00", "<!--= table :: old − new :: en -->−3.00 ± 2.27"),
         ("<!--= table :: once :: en -->12.2", "<!--= table :: once :: en -->12.3"),  # halves go up, as in the tables
+        ("<!--= table :: many :: en -->9,999, and so on", "<!--= table :: many :: en -->4,421, and so on"),
         ("beside 99.9 ± 9.9 that names nothing", "beside 99.9 ± 9.9 that names nothing"),
     ],
 )
@@ -79,7 +81,7 @@ def test_numbers_are_written_from_the_json(results: Path, written: str, right: s
     ("mark", "says"),
     [
         ("nowhere :: old :: en", "nowhere.json is not there"),
-        ("table :: older :: en", "there is no row 'older'; there are old, new, once"),
+        ("table :: older :: en", "there is no row 'older'; there are old, new, many, once"),
         ("table :: old :: de", "'old' has no column 'de'; it has en"),
         ("table :: once :: en", "has one seed"),
     ],
