@@ -144,6 +144,8 @@ def _about(model: Model) -> dict[str, Any]:
         "languages": list(model.languages),
         "accuracy": model.accuracy,
         "words_alone": model.words_alone,
+        "commit": facts.commit,
+        "device": facts.device,
     }
 
 
@@ -200,6 +202,8 @@ def page(result: dict[str, Any], command: str) -> str:
         command,
         "```",
         "",
+        f"where the model was trained at commit {model['commit']} on {model['device']}.",
+        "",
         *table({**rows, "mean": mean(list(rows.values()))}, list(next(iter(rows.values())))),
         *EXPLAINED.splitlines(),
     ]
@@ -211,7 +215,7 @@ def page(result: dict[str, Any], command: str) -> str:
             "",
             f"`{about['name']}` (system {about['system']}, corpus {about['corpus']}, {about['steps']:,} steps) was",
             f"right on {about['accuracy'].get('en', 0):.1f} % of its test statements, where their words alone tell "
-            f"{about['words_alone'].get('en', 0):.1f} %. EvaluationRequest about the same English captions:",
+            f"{about['words_alone'].get('en', 0):.1f} %. Asked about the same English captions:",
             "",
             *table({"comparison": rows["en"], "judge": row}, list(row)),
         ]
