@@ -19,6 +19,7 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from groundling.errors import UserError
@@ -113,18 +114,32 @@ def differences(page: Path) -> Iterator[str]:
                 yield f"{page.relative_to(ROOT)}:{number}: {there[mark:]} should be {right[mark:]} ({named})"
 
 
+def rewrite_pages() -> list[str]:
+    """Write every page's marked numbers anew; those that name what is not there stay, and are told in a sentence."""
+    problems: list[str] = []
+
+    def anew(page: Path, found: re.Match[str]) -> str:
+        try:
+            return rewritten(found[0])
+        except UserError as error:
+            problems.append(f"{page.relative_to(ROOT)}: {error}")
+            return found[0]
+
+    for page in pages():
+        text = page.read_text()
+        if (new := MARKED.sub(partial(anew, page), text)) != text:
+            write_text(page, new)
+    return problems
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--check", action="store_true", help="change nothing; exit with 1 where a number is another")
-    wrong = [line for page in pages() for line in differences(page)]
     if parser.parse_args().check:
+        wrong = [line for page in pages() for line in differences(page)]
         print("\n".join(wrong) or "every marked number is that of its JSON")
         sys.exit(1 if wrong else 0)
-    for page in pages():
-        text = page.read_text()
-        if (new := rewritten(text)) != text:
-            write_text(page, new)
-    print("\n".join(wrong) or "nothing to change")
+    sys.exit("\n".join(rewrite_pages()) or 0)
 
 
 if __name__ == "__main__":

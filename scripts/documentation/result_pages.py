@@ -44,10 +44,7 @@ def main() -> None:
     for name in dict.fromkeys(name for each in options.tables for name in named(each)):
         reproduce([name], out=options.runs, show=True)
         print(f"published as {publish(options.runs / name, name, result_numbers.ROOT / 'docs' / 'results')}")
-    for page in result_numbers.pages():
-        text = page.read_text()
-        if (new := result_numbers.rewritten(text)) != text:
-            write_text(page, new)
+    sys.exit("\n".join(result_numbers.rewrite_pages()) or 0)
 
 
 if __name__ == "__main__":

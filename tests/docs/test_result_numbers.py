@@ -91,6 +91,17 @@ def test_marks_that_name_nothing_are_told(results: Path, mark: str, says: str) -
         result_numbers.rewritten(f"<!--= {mark} -->1.0 ± 1.0")
 
 
+def test_what_a_mark_names_in_vain_stops_no_other(results: Path) -> None:
+    page = results / "docs" / "page.md"
+    old = "<!--= table :: old :: en -->"
+    page.write_text(f"<!--= table :: gone :: en -->1.0 and {old}2.0, that is {old}2.0 ± 2.0\n")
+    (results / "README.md").write_text("nothing\n")
+    problems = result_numbers.rewrite_pages()
+    assert page.read_text() == f"<!--= table :: gone :: en -->1.0 and {old}31.0, that is {old}31.0 ± 1.0\n"
+    assert len(problems) == 1
+    assert problems[0].startswith("docs/page.md: table.json: there is no row 'gone'")
+
+
 @pytest.mark.parametrize("page", result_numbers.pages(), ids=lambda page: page.name)
 def test_no_line_begins_with_a_mark(page: Path) -> None:
     """There Markdown takes the comment for a block of its own, and the sentence or list around it falls apart."""
