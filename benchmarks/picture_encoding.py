@@ -81,6 +81,8 @@ class Store:
                 part = squares[: count - self.rows]
                 file.write(part.data)
                 self.rows += len(part)
+            file.flush()
+            os.fsync(file.fileno())  # else this file is still on its way to the disk while features are written there
         self.seconds = time.perf_counter() - started
         mapped = np.memmap(folder / "pictures.raw", dtype=np.uint8, mode="r", shape=(self.rows, SIDE, SIDE, 3))
         self.pixels = mapped.view(np.ndarray)  # whose rows are taken faster

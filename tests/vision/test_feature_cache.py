@@ -241,7 +241,7 @@ def test_killed_in_the_middle_it_carries_on(tmp_path: Path, monkeypatch: pytest.
     backbone, network = tiny()
     resumed = extract(paths, backbone, CUT, batch=4, folder=tmp_path / "cache")
     left = 60 - 44
-    assert left <= network.seen <= left + cache.SHARD
+    assert left <= network.seen <= left + 2 * cache.SHARD  # the shard in hand, and the one that was being written
     uninterrupted = extract(paths, tiny()[0], CUT, batch=4, folder=tmp_path / "other")
     np.testing.assert_array_equal(resumed.vectors, uninterrupted.vectors)
 
@@ -285,3 +285,24 @@ def test_a_gpu_has_several_batches_at_once_and_gives_them_back_in_order(
     assert [key[0] for keys, _ in found for key in keys] == list(range(len(paths)))
     np.testing.assert_allclose(np.concatenate([features for _, features in found]), one_by_one(paths), rtol=1e-6)
     assert sum(len(keys) for keys, _ in shards.read_all(tmp_path / "kept", 6)) == len(paths)
+
+
+def test_the_network_goes_on_while_a_shard_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on, write = threading.Event(), shards.write
+
+    def slow(folder: Path, keys: list[bytes], features: shards.Vectors) -> Path:
+        assert goes_on.wait(30), "nothing was encoded while the first shard was being written"
+        return write(folder, keys, features)
+
+    def encode(pixels: list[cache.Pixels]) -> shards.Vectors:
+        if pixels[0][0, 0, 0] == 2:  # of the second shard
+            goes_on.set()
+        return np.stack([picture.mean((0, 1)) for picture in pixels]).astype(np.float32)
+
+    monkeypatch.setattr(shards, "write", slow)
+    monkeypatch.setattr(cache, "SHARD", 2)
+    pictures = [(bytes([row]) * 32, np.full((8, 8, 3), row, dtype=np.uint8)) for row in range(5)]
+    for _ in cache.encoded(iter(pictures), encode, 1, tmp_path):
+        pass
+    kept = {key: vector for keys, some in shards.read_all(tmp_path, 3) for key, vector in zip(keys, some, strict=True)}
+    assert {key[0]: vector[0] for key, vector in kept.items()} == {row: row for row in range(5)}

@@ -1,7 +1,8 @@
 """Features of picture files, each computed once: found again by backbone, preprocessing and content.
 
 Pictures are decoded in threads a little ahead of the network, and stored shard by shard: a process that is killed loses
-the shard in hand, and the next one carries on from there. Renamed, moved and duplicated files cost nothing.
+the shard in hand and the one that is being written, and the next process carries on from there. Renamed, moved and
+duplicated files cost nothing.
 """
 
 import hashlib
@@ -9,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -190,12 +191,17 @@ def encode_pixels(backbone: Backbone, pixels: list[Pixels], preprocessing: Prepr
 
 
 class ShardWriter:
-    """Collects features and writes them whenever there are enough, and what is left at the end or on an error."""
+    """Collects features and writes them whenever there are enough, and what is left at the end or on an error.
+
+    A thread of its own writes, one shard at a time, so that the network does not wait for the disk.
+    """
 
     def __init__(self, place: Path, size: int = SHARD) -> None:
         self.place, self.size = place, size
         self.keys: list[bytes] = []
         self.parts: list[shards.Vectors] = []
+        self.thread = ThreadPoolExecutor(1)
+        self.writing: Future[None] | None = None
 
     def add(self, keys: list[bytes], features: shards.Vectors) -> None:
         self.keys += keys
@@ -204,16 +210,28 @@ class ShardWriter:
             self.write()
 
     def write(self) -> None:
+        self.wait()
         if self.keys:
-            with writable(self.place, "features"):
-                shards.write(self.place, self.keys, np.concatenate(self.parts))
+            self.writing = self.thread.submit(self._write, self.keys, self.parts)
             self.keys, self.parts = [], []
+
+    def wait(self) -> None:
+        """Until the shard that is being written is there; an error of writing it is raised here."""
+        writing, self.writing = self.writing, None
+        if writing is not None:
+            writing.result()
+
+    def _write(self, keys: list[bytes], parts: list[shards.Vectors]) -> None:
+        with writable(self.place, "features"):
+            shards.write(self.place, keys, np.concatenate(parts))
 
     def __enter__(self) -> "ShardWriter":
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.write()
+        with self.thread:
+            self.write()
+            self.wait()
 
 
 def _batches(pictures: Iterable[tuple[bytes, Pixels]], size: int) -> Iterator[Batch]:
