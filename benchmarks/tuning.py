@@ -174,7 +174,7 @@ def main() -> None:
             corpus=named,
             features=FeatureSettings(backbone=told.backbone, size=told.size),
             text=TextSettings(maximum_length=40),
-            system={"name": "polyglot", "tune": True, "compile": told.compile},
+            system={"name": "polyglot", "tune": True, "compile": told.compile, "colour_jitter": 0.0},  # as plain
             training=TrainingSettings(batch_size=told.batch, optimiser="adamw"),
         )
         dim = 1280  # of EfficientNet-Lite; only statistics are taken from these, which no step is timed by

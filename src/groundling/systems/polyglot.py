@@ -217,9 +217,13 @@ class Polyglot(System):
     def _told(self, context: Context) -> Tensor:
         """[captions, 512] of the training captions that have pictures, as the Universal Sentence Encoder has them."""
         corpus = context.train.corpus
-        tokens = UseTokeniser.build().encode(corpus.texts, corpus.languages.tolist())
-        vectors = sentence_vectors(torch.from_numpy(cast(Any, tokens.spellings))).half()[tokens.ids[:, 0]]
-        vectors[torch.from_numpy(~np.isin(corpus.languages, LANGUAGES))] = 0
+        known = np.flatnonzero(np.isin(corpus.languages, LANGUAGES))
+        tokens = UseTokeniser.build().encode(
+            [corpus.texts[row] for row in known.tolist()], corpus.languages[known].tolist()
+        )
+        found = sentence_vectors(torch.from_numpy(cast(Any, tokens.spellings))).half()
+        vectors = found.new_zeros(len(corpus.texts), found.shape[1])  # zero where it does not know the language
+        vectors[torch.from_numpy(known)] = found[torch.from_numpy(tokens.ids[:, 0]).long()]
         return vectors.to(context.device)
 
     def _noise(self, context: Context) -> float:
