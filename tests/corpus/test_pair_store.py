@@ -94,6 +94,16 @@ def test_a_language_column_and_the_splits_of_former_times(tmp_path: Path) -> Non
         assert {pair[1] for pair in said(pairs.split(name))} == set(drawn[place])
 
 
+@pytest.mark.parametrize("kind", ["tsv", "jsonl", "parquet", "moses", "tmx"])
+def test_which_language_a_pretrained_teacher_knows_is_asked_and_not_guessed(kind: str, tmp_path: Path) -> None:
+    """It cannot list its languages: of files in alphabetical order German would be taken for the known one."""
+    path = write(tmp_path, kind)
+    with pytest.raises(UserError, match=r"which of [\w-]+, \w\w is the language that the teacher knows\? .* --from"):
+        PairStore.open(path, Wanted(("fr",), None, ()))
+    assert PairStore.open(path, Wanted(("fr",), "en", ())).known == ["en"]
+    assert PairStore.open(path, Wanted(("de", "fr"), None, ())).known[0].startswith("en")  # one is left
+
+
 def test_what_is_there_twice_is_kept_once_and_a_sentence_may_have_several(tmp_path: Path) -> None:
     lines = [f"{n} dogs\t{n} Hunde" for n in range(60)]
     lines += [*lines[:7], "3 dogs\tdrei Hunde", "x\tx"]
@@ -135,6 +145,7 @@ def test_bad_lines_are_listed_and_left_out(tmp_path: Path) -> None:
     [
         ("few.tsv", "a\tb\n" * 80, GERMAN, "few.tsv: 1 pairs of 1 different known sentences; at least 50 are needed"),
         ("torn.tsv", "a b\n" * 80, GERMAN, "torn.tsv:1: no tab in this line; write a known"),
+        ("three.tsv", "a\tb\tde\n" * 80, GERMAN, "begin with a line that names the columns: known, new, language"),
         ("which.tsv", "a\tb\n" * 80, Wanted(("de",), None, ("en", "fr")), "which.tsv: which language are the first"),
         ("strange.tsv", "a\tb\n" * 80, Wanted(("de",), "xx", ("en",)), 'strange.tsv: the teacher does not know "xx"'),
         ("head.tsv", "en\tde\na\tb\n", Wanted(("de",), "fr", ("en", "fr")), "the header says en, and --from fr"),

@@ -112,3 +112,18 @@ def test_a_sentence_vector_as_letters_comes_back_to_the_fourth_digit() -> None:
     assert torch.equal(spelled[0], torch.zeros(512))
     assert np.allclose(spelled[1:].numpy(), encoder()[0].encode(["ein Hund", "a dog"]), atol=1e-4)
     assert (tokens.spellings[1:] > 0).all()  # type: ignore[index]
+
+
+class Narrow(Memo):
+    """An encoder with places for three words, as a transformer has places for so many."""
+
+    def forward(self, entries: Tensor, lengths: Tensor) -> Tensor:
+        assert entries.shape[1] <= 3
+        return super().forward(entries, lengths)
+
+
+def test_a_long_caption_of_the_teacher_beside_it_does_not_outgrow_the_student() -> None:
+    both = TaughtTokeniser(words(), words(), ("de",), ("en",), {})
+    text = TaughtEncoder(both, Memo(both.teacher), Narrow(both.student))
+    together = text(*given_to(both, ["a dog and a cat", "ein hund"], ["en", "de"]))
+    assert torch.equal(together[1:], text(*given_to(both, ["ein hund"], ["de"])))

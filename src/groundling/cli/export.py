@@ -16,7 +16,7 @@ PRECISIONS: "dict[str, Precision]" = {"float32": "float32", "fp16": "half", "int
 
 
 def export(
-    model: Annotated[str, typer.Argument(help="A trained run, or the folder or hub name of a pretrained pair.")],
+    model: Annotated[str, typer.Argument(help="A trained run; a pretrained pair by folder, hub name or short name.")],
     onnx: Annotated[
         Path | None,
         typer.Option("--onnx", help="A folder of ONNX graphs; MODEL.onnx beside the model when no folder is named."),
@@ -34,7 +34,7 @@ def export(
     ] = "float32",
     text_model: Annotated[
         str | None,
-        typer.Option(help="A separate text encoder of sentence-transformers for a pretrained pair."),
+        typer.Option(help="A separate text encoder of sentence-transformers or M-CLIP for a pretrained pair."),
     ] = None,
     half: Annotated[bool, typer.Option("--half", help="The same as --precision fp16.")] = False,
     as_json: AsJson = False,

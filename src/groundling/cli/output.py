@@ -21,11 +21,14 @@ Data = Annotated[
 _CONTROLS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *sorted(TURNING))}
 
 ANY_MODEL = (
-    "A run, or what `groundling export` made of one; a pretrained model by folder or hub name; or clip-multilingual."
+    "A run, or what `groundling export` made of one; a pretrained model by its folder, its name on the hub, or a short "
+    "name that `groundling models` lists."
 )
 TextModel = Annotated[
     str | None,
-    typer.Option(help="A text encoder of sentence-transformers beside a pretrained model, by folder or hub name."),
+    typer.Option(
+        help="A text encoder of sentence-transformers or M-CLIP beside a pretrained model, by folder or hub name."
+    ),
 ]
 Prompt = Annotated[
     str | None,

@@ -27,7 +27,8 @@ MANY = 500  # held-out pairs from which a share needs no interval
 
 def teach(
     model: Annotated[
-        str, typer.Argument(help="The teacher: the folder of a run, or a pretrained model by its folder or hub name.")
+        str,
+        typer.Argument(help="The teacher: the folder of a run; a pretrained model by folder, hub name or short name."),
     ],
     language: Annotated[str, typer.Option(help="The code of the new language, e.g. ko; several with commas: ko,ja.")],
     pairs: Annotated[
@@ -74,7 +75,10 @@ def teach(
     ] = None,
     batch_size: Annotated[int, typer.Option(min=2, help="Pairs in a step.")] = 128,
     learning_rate: Annotated[
-        float | None, typer.Option(help="At its highest; 0.001 when left out, 0.00004 for hub: students.")
+        float | None,
+        typer.Option(
+            help="At its highest; when left out 0.001, of hub: students 0.00004, of own 0.0002, of own:full 0.00001."
+        ),
     ] = None,
     minimum_count: Annotated[int, typer.Option(min=1, help="Rarer words are not learned.")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 0,
@@ -85,8 +89,8 @@ def teach(
 ) -> None:
     """Add languages to a model from pairs of sentences, without any picture.
 
-    The new run reads all the languages of the old one, exactly as before, and the new ones; it can be evaluated,
-    searched with, checked with, and taught again. It needs the model that taught it no more.
+    The new run reads all the languages of the old one, exactly as before (nearly so with --student own), and the new
+    ones; it can be evaluated, searched with, checked with, and taught again. It needs the model that taught it no more.
     """
     from groundling.cli.output import warn
     from groundling.devices import pick_device

@@ -116,7 +116,9 @@ class PairsOfRows:
         if self.wanted.known is not None:
             return self.wanted.known if self.wanted.known in codes else None
         left = [code for code in codes if code not in self.wanted.new]
-        found = [code for code in left if code in self.wanted.knows] if self.wanted.knows else left[:1]
+        found = [code for code in left if code in self.wanted.knows] if self.wanted.knows else left
+        if len(found) > 1 and not self.wanted.knows:  # a pretrained teacher; files are in no order that would tell
+            raise Unanswered(f"which of {', '.join(found)} is the language that the teacher knows? Say it with --from")
         return found[0] if found else None
 
     def _matched(self, code: str) -> str:

@@ -52,7 +52,8 @@ class TaughtEncoder(TextEncoder):
         first = self.known(entries[old], lengths[old])
         vectors = first.new_empty(len(entries), first.shape[1])
         vectors[old] = first
-        vectors[new] = self.taught(entries[new], lengths[new]).to(first.dtype)
+        widest = int(lengths[new].max())  # the teacher's captions may be longer than the student has places for
+        vectors[new] = self.taught(entries[new, :widest], lengths[new]).to(first.dtype)
         return vectors
 
     def known(self, entries: Tensor, lengths: Tensor) -> Tensor:

@@ -26,7 +26,8 @@ def read_tabs(path: Path, wanted: Wanted) -> Iterator[Row]:
         if header is None and len(fields) != 2:
             what = "no tab" if len(fields) == 1 else f"{len(fields) - 1} tabs"
             new = wanted.new[0] if len(wanted.new) == 1 else "a new language"
-            yield Row(number, {}, f"{what} in this line; write a known sentence, one tab, the sentence in {new}")
+            more = "" if len(fields) == 1 else ", or begin with a line that names the columns: known, new, language"
+            yield Row(number, {}, f"{what} in this line; write a known sentence, one tab, the sentence in {new}{more}")
         elif header is not None and len(fields) != len(header):
             yield Row(number, {}, f"{len(fields)} fields where the first line has {len(header)}")
         else:
