@@ -115,10 +115,10 @@ def test_a_sentence_vector_as_letters_comes_back_to_the_fourth_digit() -> None:
 
 
 class Narrow(Memo):
-    """An encoder with places for three words, as a transformer has places for so many."""
+    """An encoder with places for four entries, as a transformer has places for so many."""
 
     def forward(self, entries: Tensor, lengths: Tensor) -> Tensor:
-        assert entries.shape[1] <= 3
+        assert entries.shape[1] <= 4
         return super().forward(entries, lengths)
 
 
