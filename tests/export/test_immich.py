@@ -1,6 +1,7 @@
 """What immich's service reads of an export: its tokenizer.json, its graphs and its pictures give our vectors.
 
-`Service` is a small copy of how that service works (immich_ml/models/clip), written from its description.
+`Service` is a small copy of how that service works (immich_ml/models/clip), written from what its code does: it reads
+neither `resize_mode` nor `interpolation` of preprocess_cfg.json.
 """
 
 import io
@@ -53,15 +54,11 @@ class Service:
 
     def picture(self, data: bytes) -> np.ndarray:
         image, size = Image.open(io.BytesIO(data)).convert("RGB"), self.cut["size"][0]
-        how = {method.name.lower(): method for method in Image.Resampling}[self.cut["interpolation"]]
-        if self.cut.get("resize_mode", "shortest") == "squash":
-            image = image.resize((size, size), how)
-        else:
-            portrait = image.width < image.height
-            long = int((image.height / image.width if portrait else image.width / image.height) * size)
-            image = image.resize((size, long) if portrait else (long, size), how)
-            left, upper = int(image.width / 2 - size / 2), int(image.height / 2 - size / 2)
-            image = image.crop((left, upper, left + size, upper + size))
+        portrait = image.width < image.height
+        long = int((image.height / image.width if portrait else image.width / image.height) * size)
+        image = image.resize((size, long) if portrait else (long, size), Image.Resampling.BICUBIC)
+        left, upper = int(image.width / 2 - size / 2), int(image.height / 2 - size / 2)
+        image = image.crop((left, upper, left + size, upper + size))
         colours = np.asarray(image, dtype=np.float32) / 255.0
         colours = colours * np.float32(1 / np.array(self.cut["std"])) - np.float32(
             np.array(self.cut["mean"]) / np.array(self.cut["std"])
@@ -79,14 +76,28 @@ def test_a_pretrained_pair_has_its_own_vectors_there(kind: str, tmp_path: Path) 
     left = export_model(str(folder), immich=tmp_path / "immich")
     model, service = load(str(folder), device="cpu"), Service(tmp_path / "immich")
     files = samples.files()
-    texts, seen = vectors(service, PIECES, files)
+    square = files if kind == "CLIP" else [squeezed(data, service.cut) for data in files]
+    texts, seen = vectors(service, PIECES, square)
     size = model.dimensions
     assert texts.shape[1] == service.config["embed_dim"] == 512
     assert np.abs(texts[:, :size] - model.encode_text(PIECES, [""] * len(PIECES))).max() < 1e-5
     assert np.abs(seen[:, :size] - model.encode_pictures(files)).max() < 1e-4
     assert not texts[:, size:].any()
     assert left.immich is not None and left.immich.difference < 1e-4
-    assert "ViT-B-32__openai" in (tmp_path / "immich" / "README.md").read_text()
+    card = (tmp_path / "immich" / "README.md").read_text()
+    assert "ViT-B-32__openai" in card
+    cosines = (np.stack([service.picture(data) for data in files])[:, :size] * model.encode_pictures(files)).sum(axis=1)
+    lost = f"a mean cosine of {cosines.mean():.2f} (lowest: {cosines.min():.2f}) with those of the model"
+    assert (lost in card) == (kind == "Siglip")  # it squeezes pictures, which immich does not do
+    assert ("squeezes all of a picture into a square" in card) == (kind == "Siglip")
+
+
+def squeezed(data: bytes, cut: dict[str, Any]) -> bytes:
+    """A picture as the model's files say it wants it, which immich then leaves as it is."""
+    how = {method.name.lower(): method for method in Image.Resampling}[cut["interpolation"]]
+    made = io.BytesIO()
+    Image.open(io.BytesIO(data)).convert("RGB").resize(cut["size"], how).save(made, "PNG")
+    return made.getvalue()
 
 
 @pytest.mark.parametrize(("crop", "least"), [(False, 0.9999), (True, 0.97)])

@@ -1,7 +1,8 @@
 """What immich's machine-learning service does with a folder, in our words: so is a folder checked before it is kept.
 
 Texts: white space is evened out, tokenizer.json cuts, pads and fills up to the length in config.json. Pictures: the
-short side is resized and the middle cut out, or all is made a square, and colours are normalised.
+short side is resized, always bicubically, the middle is cut out, and colours are normalised. How else a model wants its
+pictures, which preprocess_cfg.json says in open_clip's words, it does not read (`immich_ml/models/clip/visual.py`).
 """
 
 import io
@@ -36,19 +37,39 @@ class ImmichReader:
         found: Vectors = self.text.run(None, {"text": np.array([ids], dtype=np.int32)})[0][0]
         return found
 
+    @property
+    def cuts_as_told(self) -> bool:
+        """Whether immich does with pictures what preprocess_cfg.json says."""
+        return bool(self.cut["resize_mode"] == "shortest" and self.cut["interpolation"] == "bicubic")
+
     def picture_vector(self, data: bytes) -> Vectors:
-        with Image.open(io.BytesIO(data)) as opened:
-            image = opened.convert("RGB")
-        side, resample = int(self.cut["size"][0]), Image.Resampling[str(self.cut["interpolation"]).upper()]
-        if self.cut["resize_mode"] == "squash":
-            square = image.resize((side, side), resample)
-        else:
-            width, height = image.size
-            wide = (side, int(height / width * side)) if width < height else (int(width / height * side), side)
-            whole = image.resize(wide, resample)
-            left, top = int(whole.width / 2 - side / 2), int(whole.height / 2 - side / 2)
-            square = whole.crop((left, top, left + side, top + side))
+        """As immich looks at a picture."""
+        return self._vector(self._middle(_opened(data), Image.Resampling.BICUBIC))
+
+    def told_vector(self, data: bytes) -> Vectors:
+        """As preprocess_cfg.json says that the model looks at it."""
+        image, resample = _opened(data), Image.Resampling[str(self.cut["interpolation"]).upper()]
+        squash = self.cut["resize_mode"] == "squash"
+        return self._vector(image.resize((self.side,) * 2, resample) if squash else self._middle(image, resample))
+
+    @property
+    def side(self) -> int:
+        return int(self.cut["size"][0])
+
+    def _middle(self, image: Image.Image, resample: Image.Resampling) -> Image.Image:
+        side, (width, height) = self.side, image.size
+        wide = (side, int(height / width * side)) if width < height else (int(width / height * side), side)
+        whole = image.resize(wide, resample)
+        left, top = int(whole.width / 2 - side / 2), int(whole.height / 2 - side / 2)
+        return whole.crop((left, top, left + side, top + side))
+
+    def _vector(self, square: Image.Image) -> Vectors:
         mean, std = (np.array(self.cut[name], dtype=np.float32) for name in ("mean", "std"))
         colours = (np.asarray(square, dtype=np.float32) / 255 - mean) / std
         found: Vectors = self.pictures.run(None, {"image": colours.transpose(2, 0, 1)[None]})[0][0]
         return found
+
+
+def _opened(data: bytes) -> Image.Image:
+    with Image.open(io.BytesIO(data)) as opened:
+        return opened.convert("RGB")
