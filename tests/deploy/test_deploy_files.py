@@ -23,7 +23,8 @@ def test_the_server_image_has_what_an_exported_model_needs_and_no_torch() -> Non
     extras = project["optional-dependencies"]
     needed = names(project["dependencies"] + extras["search"] + extras["serve"] + extras["heic"]) - {"torch"}
     lines = [line for line in (DEPLOY / "serve-requirements.txt").read_text().splitlines() if line[:1] not in ("#", "")]
-    assert names(lines) == needed | {"onnxruntime"}
+    assert names(lines) == needed | {"onnxruntime", "pymilvus"}
+    assert "pymilvus" in names(extras["milvus"])
 
 
 def variables() -> dict[str, str]:
@@ -55,6 +56,47 @@ def test_containers_have_no_rights_and_write_nowhere_but_tmp() -> None:
     assert all(port.startswith("127.0.0.1:") for port in composed["ports"])
     for file in DEPLOY.glob("*.Dockerfile"):
         assert re.search(r"^USER 10001$", file.read_text(), re.MULTILINE), file.name
+
+
+def manifests(name: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """The objects of one file, by kind and name."""
+    found = yaml.safe_load_all((DEPLOY / "kubernetes" / name).read_text())
+    return {(one["kind"], one["metadata"]["name"]): one for one in found}
+
+
+def test_who_builds_an_index_and_who_serves_it_call_the_milvus_by_one_name() -> None:
+    """An index names the address of its Milvus: one that was built with another cannot be served."""
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    served = services["server"]["environment"]["MILVUS_URI"]
+    assert services["index"]["command"] == ["--store", f"milvus:{served}"]
+    assert served == "http://milvus:19530" and "milvus" in services
+    port = manifests("milvus.yaml")["Service", "milvus"]["spec"]["ports"][0]["port"]
+    job = manifests("ray.yaml")["Job", "groundling-index"]["spec"]["template"]["spec"]["containers"][0]
+    assert f"--store milvus:http://milvus:{port} " in job["args"][0]
+
+
+def test_images_have_the_extras_of_what_is_run_in_them() -> None:
+    installed = re.search(r"'\.\[(.+)\]'", (DEPLOY / "train.Dockerfile").read_text())
+    assert installed is not None and {"ray", "milvus", "search"} <= set(installed[1].split(","))
+
+
+def test_nobody_else_reaches_a_ray_or_a_milvus() -> None:
+    """Ray's processes exchange pickles; each asks for the token, and only they are let through to each other."""
+    ray = manifests("ray.yaml")
+    for key in (
+        ("Deployment", "groundling-ray-head"),
+        ("Deployment", "groundling-ray-worker"),
+        ("Job", "groundling-index"),
+    ):
+        template = ray[key]["spec"]["template"]
+        settings = {one["name"]: one for one in template["spec"]["containers"][0]["env"]}
+        assert (
+            settings["RAY_AUTH_MODE"]["value"] == "token" and "secretKeyRef" in settings["RAY_AUTH_TOKEN"]["valueFrom"]
+        )
+        assert template["metadata"]["labels"]["app"] == "groundling-ray"
+    for policy in (ray["NetworkPolicy", "groundling-ray"], manifests("milvus.yaml")["NetworkPolicy", "milvus"]):
+        sources = [one for rule in policy["spec"]["ingress"] for one in rule["from"]]
+        assert sources and all(one["podSelector"]["matchLabels"]["app"].startswith("groundling") for one in sources)
 
 
 def test_files_that_images_copy_are_there() -> None:

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from safetensors.numpy import load_file, save_file
@@ -15,7 +16,7 @@ from groundling.evaluation.saved import evaluate_run
 from groundling.export.write import export_run
 from groundling.model.trained import TrainedModel
 from groundling.run import Run
-from groundling.training import loop, train
+from groundling.training import checkpoint, loop, train
 
 
 @pytest.fixture(scope="module")
@@ -90,8 +91,12 @@ def test_an_export_of_a_damaged_run_is_none(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def stopped(tmp_path: Path) -> Run:
     """A training that was killed in the middle."""
+    return stopped_training(tmp_path / "stopped")
+
+
+def stopped_training(folder: Path) -> Run:
     steps = 0
     real = loop.EagerStep.__call__
 
@@ -105,8 +110,8 @@ def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     recipe = make_recipe(training={"maximum_steps": 200, "validate_every": 50})
     with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(loop.EagerStep, "__call__", dies)
-        train(recipe, make_world(), tmp_path / "stopped", device="cpu", checkpoint_seconds=0)
-    return Run(tmp_path / "stopped")
+        train(recipe, make_world(), folder, device="cpu", checkpoint_seconds=0)
+    return Run(folder)
 
 
 def _other_value(path: Path) -> None:
@@ -143,3 +148,59 @@ def test_a_training_does_not_go_on_from_damage(stopped: Run, name: str, damage: 
     (stopped.folder / name).write_bytes(whole)
     train(recipe, make_world(), stopped.folder, resume=True, device="cpu")
     assert json.loads(stopped.facts_file.read_text())["steps"] == 200
+
+
+class TestALargeCheckpoint:
+    """As if a file could hold but 10 kB."""
+
+    recipe = make_recipe(training={"maximum_steps": 200, "validate_every": 50})
+
+    @pytest.fixture
+    def parted(self, stopped: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+        monkeypatch.setattr(checkpoint, "AT_MOST", 10_000)  # after `stopped`, whose checkpoint is one file
+        return stopped_training(tmp_path / "parted")
+
+    def parts(self, run: Run) -> list[Path]:
+        return sorted(run.folder.glob("checkpoint.step-*"))
+
+    def test_is_several_files_of_one_step_and_goes_on_as_one_file_does(self, parted: Run, stopped: Run) -> None:
+        whole, parts = load_file(stopped.checkpoint_file), [load_file(path) for path in self.parts(parted)]
+        assert len(parts) >= 3 and len({path.name.split(".")[1] for path in self.parts(parted)}) == 1
+        together = [*parts, load_file(parted.checkpoint_file)]
+        assert sorted(name for part in together for name in part) == sorted(whole)
+        assert all(len(part) == 1 or sum(value.nbytes for value in part.values()) <= 10_000 for part in together)
+        for run in (parted, stopped):
+            train(self.recipe, make_world(), run.folder, resume=True, device="cpu")
+        assert parted.weights_file.read_bytes() == stopped.weights_file.read_bytes()
+        assert not list(parted.folder.glob("checkpoint*"))
+
+    def test_the_one_before_is_whole_where_the_next_is_not_written_to_its_end(self, parted: Run) -> None:
+        head, before = parted.checkpoint_file.read_bytes(), {path: path.read_bytes() for path in self.parts(parted)}
+        real, written = checkpoint._write, 0
+
+        def dies(*arguments: Any) -> int:
+            nonlocal written
+            written += 1
+            if written == 3:
+                raise KeyboardInterrupt
+            return real(*arguments)
+
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(checkpoint, "_write", dies)
+            train(self.recipe, make_world(), parted.folder, resume=True, device="cpu", checkpoint_seconds=0)
+        assert parted.checkpoint_file.read_bytes() == head and len(self.parts(parted)) == len(before) + 2
+        assert all(path.read_bytes() == data for path, data in before.items())
+        train(self.recipe, make_world(), parted.folder, resume=True, device="cpu", checkpoint_seconds=0)
+        assert not list(parted.folder.glob("checkpoint*"))
+
+    def test_a_part_that_is_missing_or_of_another_checkpoint_is_named(self, parted: Run) -> None:
+        first, second = self.parts(parted)[:2]
+        whole = first.read_bytes()
+        first.write_bytes(second.read_bytes())
+        with pytest.raises(UserError, match=rf"\({first.name} is not what was written\); train anew"):
+            train(self.recipe, make_world(), parted.folder, resume=True, device="cpu")
+        first.unlink()
+        with pytest.raises(UserError, match=rf"\({first.name} is missing\); train anew"):
+            train(self.recipe, make_world(), parted.folder, resume=True, device="cpu")
+        first.write_bytes(whole)
+        train(self.recipe, make_world(), parted.folder, resume=True, device="cpu")

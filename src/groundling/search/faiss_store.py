@@ -77,10 +77,7 @@ def make(vectors: Vectors, kind: str, aim: recall.Aim = recall.Aim()) -> tuple[A
     def search(some: Vectors, k: int, effort: int) -> Rows:
         return cast(Rows, index.search(some, k, params=_parameters(kind, effort, None))[1])
 
-    groups = recall.questions(count, lambda rows: vectors[rows], nearest, aim.texts)
-    effort = recall.least(search, groups, recall.doubled(most), aim.recall)
-    facts = SearchFacts(kind=kind, effort=effort)
-    return index, recall.measured(search, groups, effort, aim.recall, facts)
+    return index, recall.tuned(search, count, lambda rows: vectors[rows], nearest, most, aim, kind)
 
 
 def _parameters(kind: str, effort: int | None, selector: Any) -> Any:

@@ -7,9 +7,12 @@ An index that somebody else made may name any address, and any file. Only one th
 in $MILVUS_URI, is ever connected to, or a file inside the folder of the index; and nobody else gets the token.
 """
 
+import logging
 import os
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,7 +32,10 @@ from groundling.search.store import Fetch, Unavailable
 PORTION = 500  # rows asked for at once
 SENT = 2**23  # bytes of vectors sent at once
 SENDERS = 4  # portions that are on their way to a server at once; a file has one writer
+ASKED = 64  # queries of one request
 PATIENCE = 5.0  # seconds for an answer, after which a server is taken for gone
+BUILDING = 600.0  # the same while an index is built, where some queries are compared with everything
+OLDEST = (2, 4)  # a server before puts rows into other partitions than it looks for them in (milvus-io/milvus#30607)
 LONGEST = 4096 * 4  # bytes of a path or a caption
 MOST_LISTS = 65_536
 STRONG = {"consistency_level": "Strong"}  # whoever builds an index must see what was just put in
@@ -78,6 +84,8 @@ def connect(folder: Path, store: StoreFacts) -> Any:
         if not Path(uri).is_relative_to(folder.resolve()) or not uri.endswith(".db"):
             _check_allowed(uri, folder)
         Path(uri).parent.mkdir(parents=True, exist_ok=True)
+    for name in ("pymilvus", "pymilvus.milvus_client"):  # it would print pages of what we say in a sentence
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         return MilvusClient(uri, token=token)
     except Exception as error:  # gRPC, Milvus Lite and the file system have each their own
@@ -89,7 +97,31 @@ def check(folder: Path, store: StoreFacts, kind: str) -> None:
     """Whether there is such a Milvus, and it can do what is asked."""
     if kind == "hnsw":
         raise UserError("--kind hnsw is for FAISS; a Milvus has exact and ivf")
-    connect(folder, store).close()
+    client = connect(folder, store)
+    with _filled(store):
+        version = str(client.get_server_version())
+    client.close()
+    found = re.match(r"v?(\d+)\.(\d+)", version)
+    if found and (int(found[1]), int(found[2])) < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        raise UserError(
+            f"Milvus at {store.uri} is {version}, and loses rows of partitions; {wanted} or newer is needed"
+        )
+
+
+@contextmanager
+def _filled(store: StoreFacts) -> Iterator[None]:
+    """What goes wrong while a server is filled, in one sentence; what it has by then is not sent again."""
+    from grpc import RpcError
+    from pymilvus.exceptions import MilvusException
+
+    try:
+        yield
+    except (MilvusException, RpcError) as error:
+        raise Unavailable(
+            f"Milvus at {store.uri} could not be filled ({first_line(error)}); give the command once more, it goes on "
+            "from there"
+        ) from None
 
 
 def write(
@@ -98,12 +130,13 @@ def write(
     """The collection then holds the vectors of these entries, and no others."""
     client, name = connect(folder, store), str(store.collection)
     try:
-        lists = max(1, min(round(4 * np.sqrt(len(entries))), MOST_LISTS))
-        if not client.has_collection(name):
-            _create(client, store, dimensions, kind, lists)
-        _load(client, store)
-        _bring_up_to_date(client, store, entries, fetch, dimensions)
-        return _measured(client, name, entries, kind, lists, aim)
+        with _filled(store):
+            lists = max(1, min(round(4 * np.sqrt(len(entries))), MOST_LISTS))
+            if not client.has_collection(name):
+                _create(client, store, dimensions, kind, lists)
+            _load(client, store)
+            _bring_up_to_date(client, store, entries, fetch, dimensions)
+            return _measured(client, name, entries, kind, lists, aim)
     finally:
         client.close()
 
@@ -199,16 +232,12 @@ def _measured(client: Any, name: str, entries: Entries, kind: str, lists: int, a
         return SearchFacts()
 
     def search(some: Vectors, k: int, effort: int) -> Rows:
-        return _search(client, name, some, k, "", {"nprobe": effort}, entries)[1]
+        return _search(client, name, some, k, "", {"nprobe": effort}, entries, patience=BUILDING)[1]
 
-    groups = recall.questions(
-        len(entries),
-        lambda rows: _fetch(client, name, entries.ids[rows]),
-        lambda queries, k: search(queries, k, lists),
-        aim.texts,
-    )
-    effort = recall.least(search, groups, recall.doubled(lists), aim.recall)
-    return recall.measured(search, groups, effort, aim.recall, SearchFacts(kind="ivf", effort=effort))
+    def vectors(rows: Rows) -> Vectors:
+        return _fetch(client, name, entries.ids[rows], BUILDING)
+
+    return recall.tuned(search, len(entries), vectors, lambda some, k: search(some, k, lists), lists, aim, "ivf")
 
 
 def opened(folder: Path, manifest: Manifest, entries: Entries, mending: bool) -> "MilvusStore":
@@ -302,30 +331,32 @@ def _search(
     effort: dict[str, int | None],
     entries: Entries,
     consistency: str = "Strong",
+    patience: float | None = None,
 ) -> tuple[Vectors, Rows]:
-    found = client.search(
-        name,
-        queries.tolist(),
-        limit=k,
-        filter=wanted,
-        output_fields=["id"],
-        search_params={"params": effort},
-        consistency_level=consistency,
-        timeout=PATIENCE,
-    )
     scores = np.full((len(queries), k), -np.inf, dtype=np.float32)
     rows = np.full((len(queries), k), -1, dtype=np.int64)
-    for query, hits in enumerate(found):
-        scores[query, : len(hits)] = [hit["distance"] for hit in hits]
-        rows[query, : len(hits)] = entries.rows_of([int(hit["id"]) for hit in hits])
+    for some in _portions(np.arange(len(queries), dtype=np.int64), ASKED):
+        found = client.search(
+            name,
+            queries[some].tolist(),
+            limit=k,
+            filter=wanted,
+            output_fields=["id"],
+            search_params={"params": effort},
+            consistency_level=consistency,
+            timeout=patience or PATIENCE,
+        )
+        for query, hits in zip(some.tolist(), found, strict=True):
+            scores[query, : len(hits)] = [hit["distance"] for hit in hits]
+            rows[query, : len(hits)] = entries.rows_of([int(hit["id"]) for hit in hits])
     return scores, rows
 
 
-def _fetch(client: Any, name: str, ids: Rows) -> Vectors:
+def _fetch(client: Any, name: str, ids: Rows, patience: float | None = None) -> Vectors:
     """The vectors under these numbers, in their order."""
     parts = []
     for portion in _portions(ids):
-        found = client.get(name, ids=portion.tolist(), output_fields=["vector"], timeout=PATIENCE)
+        found = client.get(name, ids=portion.tolist(), output_fields=["vector"], timeout=patience or PATIENCE)
         by_id = {row["id"]: row["vector"] for row in found}
         parts.append(np.array([by_id[number] for number in portion.tolist()], dtype=np.float32))
     return np.concatenate(parts)

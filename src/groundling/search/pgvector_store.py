@@ -30,7 +30,7 @@ from groundling.search.store import Fetch, Unavailable
 
 PORTION = 1000  # rows that are sent or asked for together
 PATIENCE = 5  # seconds until a server must have answered a call
-MOST_LISTS = 32_768  # that pgvector has
+MOST_LISTS, MOST_DIMENSIONS = 32_768, 2_000  # that pgvector's lists may have
 ADDRESSES = "PGVECTOR_URI"  # the variable that names addresses, with commas between them
 NEAREST = (
     "SELECT id, (vector <#> %(query)s::vector) FROM {table} {where} ORDER BY vector <#> %(query)s::vector LIMIT %(k)s"
@@ -103,33 +103,47 @@ def write(
     folder: Path, store: StoreFacts, entries: Entries, dimensions: int, fetch: Fetch, kind: str, aim: recall.Aim
 ) -> SearchFacts:
     """The table then holds the vectors of these entries, and no others."""
+    import psycopg
+
     table = table_of(store)
-    with connect(folder, store) as connection:
-        connection.execute(
-            f"CREATE TABLE IF NOT EXISTS {table} (id bigint PRIMARY KEY, name text NOT NULL, "
-            f"taken text NOT NULL, language text NOT NULL, vector vector({int(dimensions)}) NOT NULL)"
+    if kind == "ivf" and dimensions > MOST_DIMENSIONS:
+        raise UserError(
+            f"--kind ivf: pgvector makes lists of vectors of up to {MOST_DIMENSIONS:,} numbers, and the model's have "
+            f"{dimensions:,}; give the command once more with --kind exact"
         )
-        _bring_up_to_date(connection, table, entries, fetch)
-        if kind == "exact" or len(entries) < 2:
-            return SearchFacts()
-        lists = max(1, min(round(4 * np.sqrt(len(entries))), MOST_LISTS))
-        connection.execute(
-            f"CREATE INDEX IF NOT EXISTS {table}_lists ON {table} USING ivfflat (vector vector_ip_ops) "
-            f"WITH (lists = {lists})"
-        )
-        connection.execute(f"ANALYZE {table}")
+    try:
+        with connect(folder, store) as connection:
+            connection.execute(
+                f"CREATE TABLE IF NOT EXISTS {table} (id bigint PRIMARY KEY, name text NOT NULL, "
+                f"taken text NOT NULL, language text NOT NULL, vector vector({int(dimensions)}) NOT NULL)"
+            )
+            _bring_up_to_date(connection, table, entries, fetch)
+            if kind == "exact" or len(entries) < 2:
+                return SearchFacts()
+            return _with_lists(connection, table, entries, aim)
+    except psycopg.Error as error:
+        raise Unavailable(
+            f"PostgreSQL at {store.uri} could not be filled ({first_line(error)}); give the command once more, it goes "
+            "on from there"
+        ) from None
 
-        def search(some: Vectors, k: int, effort: int | None) -> Rows:
-            return _search(connection, table, some, k, None, effort, entries)[1]
 
-        groups = recall.questions(
-            len(entries),
-            lambda rows: _fetch(connection, table, entries.ids[rows]),
-            lambda queries, k: search(queries, k, None),
-            aim.texts,
-        )
-        effort = recall.least(search, groups, recall.doubled(lists), aim.recall)
-        return recall.measured(search, groups, effort, aim.recall, SearchFacts(kind="ivf", effort=effort))
+def _with_lists(connection: Any, table: str, entries: Entries, aim: recall.Aim) -> SearchFacts:
+    """Lists for an approximate search, and into how many of them it has to look."""
+    lists = max(1, min(round(4 * np.sqrt(len(entries))), MOST_LISTS))
+    connection.execute(
+        f"CREATE INDEX IF NOT EXISTS {table}_lists ON {table} USING ivfflat (vector vector_ip_ops) "
+        f"WITH (lists = {lists})"
+    )
+    connection.execute(f"ANALYZE {table}")
+
+    def search(some: Vectors, k: int, effort: int | None) -> Rows:
+        return _search(connection, table, some, k, None, effort, entries)[1]
+
+    def vectors(rows: Rows) -> Vectors:
+        return _fetch(connection, table, entries.ids[rows])
+
+    return recall.tuned(search, len(entries), vectors, lambda some, k: search(some, k, None), lists, aim, "ivf")
 
 
 def opened(folder: Path, manifest: Manifest, entries: Entries, mending: bool) -> "PgvectorStore":

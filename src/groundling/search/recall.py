@@ -104,3 +104,18 @@ def measured(
     more = {} if len(groups) < 2 else {"text_recall_at_10": shares[1], "texts": len(groups[1].rows) // 2}
     pictures = {"recall_at_10": shares[0], "queries": len(groups[0].rows) // 2}
     return facts.model_copy(update={"target": target, **pictures, **more})
+
+
+def tuned(
+    search: "Search[int]",
+    count: int,
+    vectors: Callable[[Rows], Vectors],
+    nearest: Callable[[Vectors, int], Rows],
+    most: int,
+    aim: Aim,
+    kind: str,
+) -> SearchFacts:
+    """Of the efforts 1, 2, 4 and so on up to `most` the least that finds enough, and how much it finds."""
+    groups = questions(count, vectors, nearest, aim.texts)
+    effort = least(search, groups, doubled(most), aim.recall)
+    return measured(search, groups, effort, aim.recall, SearchFacts(kind=kind, effort=effort))

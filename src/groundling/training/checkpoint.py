@@ -1,10 +1,14 @@
-"""Everything a training needs to go on as if it had never stopped, in one safetensors file.
+"""Everything a training needs to go on as if it had never stopped, in one safetensors file, or several if it is large.
 
-One file, so that it is replaced whole: encoders, optimiser and random state always belong to the same step.
+One file is replaced whole, so that encoders, optimiser and random state always belong to the same step. Of several the
+parts are written first, under names that have the step in them; the file that names them is replaced last, and parts of
+other steps are removed after it. A training that is killed meanwhile goes on from the checkpoint before.
 """
 
 import json
+import re
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +22,10 @@ from groundling.checksums import sha256
 from groundling.encoders.lora import merged
 from groundling.errors import UserError
 from groundling.files import atomic_path
+from groundling.hub import first_line
 from groundling.training.average import MovingAverage
+
+AT_MOST = 4 * 2**30  # bytes of one file
 
 
 @dataclass
@@ -58,10 +65,52 @@ def save(
         tensors["random.cuda"] = torch.cuda.get_rng_state()
     # JSON has no −∞; the score is written as text and float() reads it back.
     about = {"progress": json.dumps({**progress.__dict__, "best_score": str(progress.best_score)})}
+    *parts, last = _portions(tensors)
+    sums = [_write(_part_file(path, progress.step, number), part) for number, part in enumerate(parts)]
+    _write(path, last, {**about, "parts": json.dumps(sums), "beside": json.dumps(_beside(path.parent))})
+    for file in part_files(path):
+        if not file.name.startswith(_part_file(path, progress.step).name):
+            file.unlink()
+
+
+def _write(path: Path, tensors: dict[str, Tensor], about: dict[str, str] | None = None) -> int:
+    """Only what is in this file is copied from a GPU. Returns its checksum, which `about` gets, too."""
     kept = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
-    about |= {"crc32": str(_crc32(kept)), "beside": json.dumps(_beside(path.parent))}
+    found = _crc32(kept)
     with atomic_path(path) as temporary:
-        save_file(kept, temporary, about)
+        save_file(kept, temporary, {**(about or {}), "crc32": str(found)})
+    return found
+
+
+def _portions(tensors: dict[str, Tensor]) -> list[dict[str, Tensor]]:
+    """In their order, as many in each as one file may hold; at least one."""
+    portions: list[dict[str, Tensor]] = [{}]
+    size = 0
+    for name, value in tensors.items():
+        size += value.nbytes
+        if size > AT_MOST and portions[-1]:
+            portions.append({})
+            size = value.nbytes
+        portions[-1][name] = value
+    return portions
+
+
+def _part_file(path: Path, step: int, number: int | None = None) -> Path:
+    """Of a checkpoint in `path`; without a number, how the names of all parts of a step begin."""
+    return path.with_name(f"{path.stem}.step-{step}." + ("" if number is None else f"part-{number}.safetensors"))
+
+
+def part_files(path: Path) -> Iterator[Path]:
+    """All parts beside a checkpoint, of whatever step."""
+    ours = re.compile(re.escape(path.stem) + r"\.step-\d+\.part-\d+\.safetensors")
+    return (file for file in path.parent.iterdir() if ours.fullmatch(file.name))
+
+
+def remove(path: Path) -> None:
+    """A checkpoint that nobody needs any more."""
+    path.unlink(missing_ok=True)
+    for file in part_files(path):
+        file.unlink()
 
 
 def load(
@@ -69,17 +118,22 @@ def load(
 ) -> Progress:
     """Puts encoders, optimiser, average and random state back; returns where the training stood."""
     try:
-        with safe_open(path, framework="pt") as file:
-            said = file.metadata() or {}
-            about = json.loads(said["progress"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        if "crc32" in said and said["crc32"] != str(_crc32(tensors)):
-            raise KeyError("it is not what was written")
+        tensors, said = _read(path)
+        about = json.loads(said["progress"])
+        for number, expected in enumerate(json.loads(said.get("parts", "[]"))):
+            file = _part_file(path, int(about["step"]), number)
+            if not file.exists():
+                raise KeyError(f"{file.name} is missing")
+            part, of = _read(file)
+            if of["crc32"] != str(expected):
+                raise KeyError(f"{file.name} is not what was written")
+            tensors |= part
         encoders.load_state_dict(_part(tensors, "towers."))
         if average is not None:
             average.load(_part(tensors, "average."))
-    except (SafetensorError, KeyError, RuntimeError, json.JSONDecodeError) as error:
-        raise UserError(f"{path}: this checkpoint cannot be used ({str(error).splitlines()[0]}); train anew") from None
+    except (SafetensorError, LookupError, RuntimeError, json.JSONDecodeError) as error:
+        why = first_line(error).strip("'")  # a KeyError puts its sentence into quotes
+        raise UserError(f"{path}: this checkpoint cannot be used ({why}); train anew") from None
     for name, expected in json.loads(said.get("beside", "{}")).items():
         if _beside(path.parent).get(name) != expected:
             raise UserError(f"{path.parent / name}: damaged (not the file that the training began with); train anew")
@@ -96,6 +150,16 @@ def load(
     if torch.cuda.is_available() and "random.cuda" in tensors:
         torch.cuda.set_rng_state(tensors["random.cuda"])
     return Progress(**{**about, "best_score": float(about["best_score"])})
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """What a file holds, and says of itself."""
+    with safe_open(path, framework="pt") as file:
+        said = file.metadata() or {}
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    if "crc32" in said and said["crc32"] != str(_crc32(tensors)):
+        raise KeyError(f"{path.name} is not what was written")
+    return tensors, said
 
 
 def _crc32(tensors: dict[str, Tensor]) -> int:

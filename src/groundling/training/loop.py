@@ -129,7 +129,7 @@ def _train(
         told = with_temperature(told, run, context.dev, plan.validation == "entailment", start, device)
     write_json(run.facts_file, told.to_json())
     for file in (run.checkpoint_file, *run.folder.glob(run.stage_checkpoint("*").name)):
-        file.unlink(missing_ok=True)
+        checkpoint.remove(file)
     run.seal()
 
 

@@ -13,7 +13,6 @@ Processes find each other by the environment that `torchrun` sets, and that `gro
 """
 
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -87,7 +86,7 @@ def place_of(run: Run) -> Iterator[Run]:
     with tempfile.TemporaryDirectory(prefix="groundling-") as folder:
         for file in (run.recipe_file, run.tokeniser_file, *run.folder.glob("checkpoint*.safetensors")):
             if file.exists():  # to go on from the same place; the first cannot take a step before all are there
-                shutil.copyfile(file, Path(folder) / file.name)
+                (Path(folder) / file.name).symlink_to(file.resolve())
         yield Run(Path(folder))
 
 
