@@ -1,6 +1,7 @@
 """An index of tens of millions of vectors on one machine, beside bare FAISS with the same parameters.
 
     python benchmarks/index_large.py [--vectors 10000000] [--dimensions 128] [--folder DIR] [--json FILE]
+    python benchmarks/index_large.py --kind ivf --vectors 1000000 --dimensions 64    # all vectors in memory
 
 Vectors are generated in clusters of very different sizes, with directions that vary much and little, as those of real
 encoders do, and written in half precision to a file. From there they are indexed with `--store faiss-disk`, in blocks;
@@ -8,7 +9,8 @@ the index is opened and asked 500 queries that it does not hold, one at a time, 
 the build, disk, the most memory of its own that the process had (pages of mapped files, which the system takes back
 when it needs them, are not counted), p50 and p99, with and without a folder to look in, and recall@10 against exact
 search. Bare FAISS beside it has the same lists, codes and probes, everything in memory (IndexRefine over IndexIVFPQ and
-half-precision vectors), and is asked in turn with ours; its `add` of the first block is timed as well. Linux only.
+half-precision vectors), and is asked in turn with ours; its `add` of the first block is timed as well. With --kind ivf
+it is what `--store faiss --kind ivf` makes, and bare FAISS trains and fills an index of as many lists. Linux only.
 """
 
 import argparse
@@ -27,7 +29,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from groundling.model import Vectors
-from groundling.search import Index, disk_build
+from groundling.search import Index, disk_build, faiss_store
 from groundling.search import store as stores
 from groundling.search.build import write_index
 from groundling.search.entries import SCHEMA, Entries, Rows
@@ -219,6 +221,31 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     return result
 
 
+def measure_in_memory(options: argparse.Namespace) -> dict[str, Any]:
+    """An index whose vectors are all in memory, in lists."""
+    faiss.omp_set_num_threads(options.threads)
+    world = World(options.dimensions)
+    vectors, queries = world.vectors(options.vectors, 1), world.vectors(QUERIES, 0)
+    clock = Clock()
+    index, facts = faiss_store.make(vectors, "ivf", Aim(options.recall))
+    built, clock = clock.seconds(), Clock()
+    bare = faiss.IndexIVFFlat(
+        faiss.IndexFlatIP(options.dimensions), options.dimensions, index.nlist, faiss.METRIC_INNER_PRODUCT
+    )
+    bare.train(vectors)
+    bare.add(vectors)
+    result = {"commit": commit(), "vectors": options.vectors, "dimensions": options.dimensions}
+    result |= {"build_seconds": built, "bare_build_seconds": clock.seconds(), "search": facts.model_dump()}
+    index.nprobe = bare.nprobe = facts.effort
+    ways = {
+        name: lambda query, one=one: list(one.search(query, NEAREST)[1][0])
+        for name, one in (("ours", index), ("bare", bare))
+    }
+    result["queries"], rows = ask(ways, queries)
+    truth = exact(vectors, queries)
+    return {**result, "recall_at_10": {name: recall(found, truth) for name, found in rows.items()}}
+
+
 def commit() -> str:
     said = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)  # noqa: S607
     return said.stdout.strip()
@@ -228,13 +255,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="A large index on disk beside bare FAISS.")
     parser.add_argument("--vectors", type=int, default=10_000_000)
     parser.add_argument("--dimensions", type=int, default=128)
+    parser.add_argument("--kind", choices=("disk", "ivf"), default="disk", help="where the vectors are")
     parser.add_argument("--recall", type=float, default=0.95)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="where the files go; a temporary folder that is removed")
     parser.add_argument("--json", type=Path, help="write the figures there")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=options.folder) as name:
-        result = measure(options, Path(name))
+    if options.kind == "ivf":
+        result = measure_in_memory(options)
+    else:
+        with tempfile.TemporaryDirectory(dir=options.folder) as name:
+            result = measure(options, Path(name))
     said = json.dumps(result, indent=1)
     print(said)
     if options.json is not None:

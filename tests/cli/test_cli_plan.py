@@ -9,8 +9,9 @@ import pytest
 from commands import assert_one_sentence, call
 
 from groundling.plan import Work, measured, plan
-from groundling.plan.estimate import EXACT_UP_TO, advice, decode_seconds
+from groundling.plan.estimate import EXACT_UP_TO, HELD_UP_TO, advice, decode_seconds
 from groundling.plan.plan_table import hours, parts_table, size
+from groundling.vision import large_arrays
 
 ROOT = Path(__file__).parents[2]
 WORK = Work(pictures=3_600_000, captions=18_432_000, cores=10)
@@ -45,9 +46,16 @@ def test_bytes_are_those_of_the_formats() -> None:
     found = parts()
     assert found["cache features"].disk == 3_600_000 * (4 * 1280 + 32)
     assert found["index, on disk"].disk == 3_600_000 * (2 * 512 + 128 + 8)
-    assert found["index, on disk"].memory == 3_600_000 * (4 * 512 + 936)
+    assert found["index, on disk"].memory == found["index, Milvus"].memory == 3_600_000 * 1222
     assert found["index, exact"].disk == found["index, Milvus"].disk == 3_600_000 * 4 * 512
-    assert found["index, exact"].memory == 3_600_000 * (3 * 4 * 512 + 936)
+    assert found["index, exact"].memory == 3_600_000 * (2 * 4 * 512 + 1222)
+    assert found["build the corpus"].memory == pytest.approx(3.09e9 * 1.8432)
+    # 18 GB of features are mapped into memory; on a GPU they must lie in its own
+    assert found["cache features"].memory is found["train"].memory is None
+    assert parts(replace(WORK, gpus=1))["train"].memory == 3_600_000 * 4 * 1280
+    small = parts(replace(WORK, pictures=100_000))
+    assert small["cache features"].memory == small["train"].memory == 100_000 * 4 * 1280
+    assert HELD_UP_TO == large_arrays.LARGE
     assert found["serve"].memory == pytest.approx(702e6 - 4 * 512 * 100_000 + 3_600_000 * 4 * 512)
 
 

@@ -1,6 +1,7 @@
 """Pictures in tar shards and at addresses: which they are, and their bytes, without a Ray."""
 
 import io
+import re
 import tarfile
 from pathlib import Path
 
@@ -97,3 +98,22 @@ def test_what_cannot_be_read_says_why(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "cut.tar").write_bytes(b"no tar file at all" * 100)
     with pytest.raises(UserError, match=r"cut.tar: not a readable tar file"):
         members(str(tmp_path / "cut.tar"))
+
+
+def test_what_an_object_store_says_in_its_own_way_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """botocore's errors, for one, are no OSError: without credentials there was a traceback."""
+
+    class NoCredentials(Exception):
+        pass
+
+    def refuses(*_: object, **__: object) -> None:
+        raise NoCredentials("Unable to locate credentials\nand more")
+
+    write_tar("memory://bucket/u.tar", CONTENTS)
+    found = members("memory://bucket/u.tar")
+    for name in ("find", "info", "glob", "cat_file"):
+        monkeypatch.setattr(type(fsspec.filesystem("memory")), name, refuses)
+    for ask, address in ((files_below, "bucket/photos"), (members, "bucket/u.tar"), (shards, "bucket/*.tar")):
+        with pytest.raises(UserError, match=rf"^memory://{re.escape(address)}: .*\(Unable to locate credentials\)"):
+            ask(f"memory://{address}")
+    assert {why for _, why in read(found)} == {"Unable to locate credentials"}

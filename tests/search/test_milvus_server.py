@@ -10,7 +10,7 @@ from colours import Toy, paint_many
 from milvus_server import milvus_server
 
 from groundling.errors import UserError
-from groundling.search import Index, index_captions, index_pictures, milvus_store
+from groundling.search import Index, index_captions, index_pictures, milvus_store, recall
 from groundling.search.entries import Entries, Entry
 from groundling.search.manifest import StoreFacts
 from groundling.search.recall import Aim
@@ -96,6 +96,61 @@ def test_a_server_keeps_to_its_settings_and_chooses_in_the_store(
         monkeypatch.setattr(milvus_store, "PATIENCE", 1.0)
         with pytest.raises(Unavailable, match=f"Milvus at {server.uri} does not answer"):
             opened.nearest(np.ones((1, 8), dtype=np.float32), 3)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_recall_is_measured_when_the_lists_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server makes them after rows are sent; until then it compares everything, and the least effort finds all."""
+    vectors = np.random.default_rng(0).standard_normal((400, 8)).astype(np.float32)
+    entries = Entries.of([Entry(f"{row}.png", f"{row:064}") for row in range(400)])
+    waiting, searched, loaded, real = [300, 300, 20, 0], [], [], MilvusClient.search
+
+    def search(self: Any, name: str, data: list[Any], **options: Any) -> Any:
+        searched.append((len(data), options["timeout"]))
+        assert not waiting
+        return real(self, name, data, **options)
+
+    monkeypatch.setattr(MilvusClient, "describe_index", lambda *_: {"pending_index_rows": waiting.pop(0)})
+    monkeypatch.setattr(MilvusClient, "refresh_load", lambda *_, **__: loaded.append(not waiting))  # Lite has none
+    monkeypatch.setattr(MilvusClient, "search", search)
+    monkeypatch.setattr(milvus_store, "PAUSE", 0)
+    monkeypatch.setattr(recall, "QUERIES", 100)
+    place = milvus_store.facts("", tmp_path, "toy")
+    made = milvus_store.write(tmp_path, place, entries, 8, lambda rows: vectors[rows], "ivf", Aim(0.9))
+    assert made.kind == "ivf" and made.recall_at_10 >= 0.8 and made.queries == 50
+    assert loaded == [True] and max(count for count, _ in searched) == milvus_store.ASKED  # 100 queries in portions
+    assert {patience for _, patience in searched} == {milvus_store.BUILDING}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_milvus_that_fails_while_it_is_filled_is_a_sentence_and_the_build_goes_on(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    from pymilvus.exceptions import MilvusException
+
+    def full(*_: Any, **__: Any) -> None:
+        raise MilvusException(message="memory quota exceeded\nat proxy.go:1")
+
+    paint_many(tmp_path / "photos", 6)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MilvusClient, "upsert", full)
+        with pytest.raises(Unavailable, match=r"could not be filled \(.*quota exceeded.*; give the command once more"):
+            index_pictures(tmp_path / "photos", tmp_path / "index", "toy", store="milvus:")
+    assert not (tmp_path / "index" / "manifest.json").exists() and "Traceback" not in capfd.readouterr().err
+    monkeypatch.setattr(toy, "encode_prepared", None)  # all vectors are in the journal
+    assert index_pictures(tmp_path / "photos", tmp_path / "index", "toy", store="milvus:").count == 6
+
+
+@pytest.mark.parametrize(("version", "good"), [("v2.3.5", False), ("v2.6.4", True), ("Zilliz Cloud", True)])
+def test_a_server_that_loses_rows_of_partitions_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, good: bool
+) -> None:
+    monkeypatch.setattr(MilvusClient, "get_server_version", lambda _: version)
+    place = milvus_store.facts("", tmp_path, "toy")
+    if good:
+        return milvus_store.check(tmp_path, place, "auto")
+    with pytest.raises(UserError, match=r"is v2\.3\.5, .*; 2\.4 or newer is needed"):
+        milvus_store.check(tmp_path, place, "auto")
 
 
 def test_rows_are_found_by_their_numbers() -> None:

@@ -149,3 +149,21 @@ def test_a_table_that_lost_rows_is_noticed_and_mended(toy: Toy, address: str, tm
     assert len(Index.open(tmp_path / "index").nearest(random_vectors(1, index.manifest.model.dimensions), 9)[0]) == 6
     index.store.connection.close()  # the server was away for a moment
     assert len(index.store.search(random_vectors(1, index.manifest.model.dimensions), 9, None, True)[1][0]) == 9
+
+
+def test_what_goes_wrong_while_it_is_filled_is_a_sentence_and_the_build_goes_on(
+    toy: Toy, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise psycopg.errors.DiskFull("could not extend file\nHINT: check free disk space")
+
+    paint_many(tmp_path / "photos", 4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pgvector_store, "_bring_up_to_date", full)
+        with pytest.raises(Unavailable, match=r"could not be filled \(could not extend file\); give the command once"):
+            index_pictures(tmp_path / "photos", tmp_path / "index", "toy", store=f"pgvector:{address}")
+    assert not (tmp_path / "index" / "manifest.json").exists()
+    monkeypatch.setattr(toy, "encode_prepared", None)  # all vectors are in the journal
+    assert index_pictures(tmp_path / "photos", tmp_path / "index", "toy", store=f"pgvector:{address}").count == 4
+    with pytest.raises(UserError, match=r"of up to 2,000 numbers, and the model's have 2,048; .* --kind exact"):
+        saved(tmp_path / "wide", address, random_vectors(3, 2048), "ivf")

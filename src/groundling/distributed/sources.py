@@ -77,7 +77,15 @@ def _numbered(name: str) -> Iterator[str]:
 
 def _matching(pattern: str) -> list[str]:
     system, path = file_system(pattern)
-    return sorted(_address(pattern, str(found)) for found in system.glob(path))
+    try:
+        return sorted(_address(pattern, str(found)) for found in system.glob(path))
+    except Exception as error:  # object stores have each their own, as where there are no credentials
+        raise UserError(f"{pattern}: cannot be read ({_reason(error)})") from None
+
+
+def _reason(error: Exception) -> str:
+    """What a file system or an object store says, in one line."""
+    return getattr(error, "strerror", None) or (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def files_below(address: str) -> list[Item]:
@@ -85,8 +93,8 @@ def files_below(address: str) -> list[Item]:
     system, path = file_system(address)
     try:
         found = system.find(path, detail=True)
-    except OSError as error:
-        raise UserError(f"{address}: cannot be read ({error})") from None
+    except Exception as error:  # object stores have each their own, as where there are no credentials
+        raise UserError(f"{address}: cannot be read ({_reason(error)})") from None
     items = []
     for place, facts in sorted(found.items()):
         name = str(PurePosixPath(place).relative_to(path)) if place != path else PurePosixPath(place).name
@@ -109,8 +117,8 @@ def members(shard: str) -> list[Item]:
                 if member.isreg() and not member.issparse() and _is_picture(member.name):
                     items.append(Item(f"{label}/{member.name}", shard, member.offset_data, member.size, when))
                 tar.members = []  # type: ignore[attr-defined]  # else all headers stay in memory
-    except (OSError, tarfile.TarError, ValueError) as error:
-        raise UserError(f"{shard}: not a readable tar file ({error}); mend or leave it out") from None
+    except Exception as error:  # of the tar file, the file system, or an object store, which have each their own
+        raise UserError(f"{shard}: not a readable tar file ({_reason(error)}); mend or leave it out") from None
     return items
 
 
@@ -127,8 +135,8 @@ def read(items: Sequence[Item]) -> Iterator[tuple[Item, bytes | str]]:
                 yield first, _checked(system.cat_file(path, 0, LARGEST + 1), first.size)
                 continue
             data = system.cat_file(path, first.offset, last.offset + last.size)
-        except OSError as error:
-            why = error.strerror or str(error)
+        except Exception as error:  # object stores have each their own
+            why = _reason(error)
             yield from ((item, why) for item in together)
             continue
         for item in together:

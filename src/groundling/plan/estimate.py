@@ -12,9 +12,10 @@ from groundling.plan import measured
 
 SIZES = (10**4, 10**5, 10**6, 10**7, 10**8)
 CORES_MEASURED = 2  # of `measured.TWO_CORES`
-COPIES = 3  # of all vectors while a FAISS file is made: the rows, one array of them, the index
+COPIES = 2  # of all vectors while a FAISS file is made: an array of them, and the index; before, they are in a journal
 HALF, LIST_NUMBER = 2, 8  # bytes of an index on disk: of a number, and of a vector's place
 FLOAT, KEY = 4, 32  # bytes of a number, and of the SHA-256 that features are found by
+HELD_UP_TO = 4 * 2**30  # bytes of features, `vision.large_arrays.LARGE`; more are mapped into memory
 EXACT_UP_TO = 250_000  # `search.store.EXACT_UP_TO`, which a test compares: importing it would load NumPy and Arrow
 WEB, CAMERA = 0.64 * 0.48, 4.0 * 3.0  # millions of pixels that decoding was measured with
 
@@ -112,7 +113,9 @@ def advice(pictures: int) -> str:
 def preparing(work: Work) -> Part:
     both = measured.CORPUS_BUILD.value + measured.CORPUS_LEAKS.value
     hours = both * work.captions / measured.CORPUS_ROWS / 3600
-    return Part("build the corpus", "and look for leaks between splits", core_hours=hours, hours=hours, note="one core")
+    memory = measured.CORPUS_MEMORY.value * 1e9 * work.captions / measured.CORPUS_ROWS
+    how = "and look for leaks between splits"
+    return Part("build the corpus", how, memory=memory, core_hours=hours, hours=hours, note="one core")
 
 
 def encoding(work: Work) -> Part:
@@ -132,21 +135,31 @@ def decode_seconds(megapixels: float) -> float:
 
 def caching(work: Work) -> Part:
     size = work.pictures * (FLOAT * work.features + KEY)
-    return Part("cache features", f"{work.features} numbers each", memory=size, disk=size)
+    held = features_held(work)
+    note = "mapped into memory" if held is None else ""
+    return Part("cache features", f"{work.features} numbers each", memory=held, disk=size, note=note)
+
+
+def features_held(work: Work) -> float | None:
+    """Bytes of the features of all pictures; None where they are mapped into memory instead of held there."""
+    size = work.pictures * FLOAT * work.features
+    return size if size < HELD_UP_TO else None
 
 
 def training(work: Work) -> Part:
     steps = work.epochs * work.captions / measured.STEP_CAPTIONS
     how = f"lessons, {work.epochs} epochs"
-    memory = work.pictures * FLOAT * work.features
     if not work.gpus:
         on_two = steps / measured.STEPS_ON_CORES.value / 3600
         note = "measured on two cores; how far it gains from more: not measured here"
-        return Part("train", how, memory=memory, core_hours=CORES_MEASURED * on_two, hours=on_two, note=note)
+        return Part(
+            "train", how, memory=features_held(work), core_hours=CORES_MEASURED * on_two, hours=on_two, note=note
+        )
     hours = steps / measured.STEPS_ON_GPU.value / 3600
-    note = "features lie in the memory of the GPU" + (
+    note = "features lie in the memory of each GPU" + (
         "; how far it gains from more than one: not measured here, hours are those of one" if work.gpus > 1 else ""
     )
+    memory = work.pictures * FLOAT * work.features
     return Part("train", how, memory=memory, gpu_hours=hours, hours=hours, note=note)
 
 
@@ -178,18 +191,17 @@ def ivf_index(work: Work) -> Part:
 
 def disk_index(work: Work) -> Part:
     """Half precision, product codes of a byte for four numbers, and the number of each vector in its list."""
-    vectors, rows = vectors_bytes(work), measured.INDEX_ROW.value * work.pictures
     disk = work.pictures * (HALF * work.dimensions + work.dimensions // 4 + LIST_NUMBER)
     numbers = work.pictures * work.dimensions / (measured.DISK_VECTORS * measured.DISK_DIMENSIONS)
     build = measured.DISK_BUILD.value * numbers / 3600
     note = (
-        "one core, once pictures are encoded; memory is that of the pictures that are; a query among "
+        "one core, once pictures are encoded; a query among "
         f"{measured.DISK_VECTORS:,} × {measured.DISK_DIMENSIONS} took {seconds(measured.DISK_QUERY.value)} of a core"
     )
     return Part(
         "index, on disk",
         "--store faiss-disk",
-        memory=vectors + rows,
+        memory=measured.INDEX_ROW.value * work.pictures,
         disk=disk,
         core_hours=build,
         hours=build,
@@ -198,9 +210,9 @@ def disk_index(work: Work) -> Part:
 
 
 def milvus_index(work: Work) -> Part:
-    vectors, rows = vectors_bytes(work), measured.INDEX_ROW.value * work.pictures
+    rows = measured.INDEX_ROW.value * work.pictures
     note = "time, and memory of the Milvus: not measured here; memory is that of who fills it"
-    return Part("index, Milvus", "--store milvus:URI", memory=vectors + rows, disk=vectors, note=note)
+    return Part("index, Milvus", "--store milvus:URI", memory=rows, disk=vectors_bytes(work), note=note)
 
 
 def serving(work: Work) -> Part:

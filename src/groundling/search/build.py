@@ -126,17 +126,17 @@ class Build:
         elif old is not None and (old.skipped, old.model) != (self.skipped, self.facts):
             manifests.write(self.folder, old.model_copy(update={"skipped": self.skipped, "model": self.facts}))
         self.journal.remove()
-        before = {(entry.name, entry.language): entry.digest for entry in self.previous.old_entries}
-        now = {(entry.name, entry.language): entry.digest for entry in entries}
-        changed = sum(before.get(key, digest) != digest for key, digest in now.items())
-        added = sum(key not in before for key in now)
+        gone = {(entry.name, entry.language): entry.digest for entry in self.previous.old_entries}
+        before = [(entry.digest, gone.pop((entry.name, entry.language), None)) for entry in entries]
+        added = sum(was is None for _, was in before)
+        changed = sum(was not in (None, digest) for digest, was in before)
         return Built(
             index=str(self.folder),
             kind=self.kind,
             count=len(entries),
             added=added,
             changed=changed,
-            removed=sum(key not in now for key in before),
+            removed=len(gone),
             kept=len(entries) - added - changed,
             encoded=self.encoded,
             links=self.links,

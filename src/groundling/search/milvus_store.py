@@ -10,6 +10,7 @@ in $MILVUS_URI, is ever connected to, or a file inside the folder of the index; 
 import logging
 import os
 import re
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -35,6 +36,7 @@ SENDERS = 4  # portions that are on their way to a server at once; a file has on
 ASKED = 64  # queries of one request
 PATIENCE = 5.0  # seconds for an answer, after which a server is taken for gone
 BUILDING = 600.0  # the same while an index is built, where some queries are compared with everything
+PAUSE = 1.0  # seconds between two questions whether the lists are made
 OLDEST = (2, 4)  # a server before puts rows into other partitions than it looks for them in (milvus-io/milvus#30607)
 LONGEST = 4096 * 4  # bytes of a path or a caption
 MOST_LISTS = 65_536
@@ -231,6 +233,8 @@ def _measured(client: Any, name: str, entries: Entries, kind: str, lists: int, a
     if kind == "exact" or len(entries) < 2:
         return SearchFacts()
 
+    _wait_for_lists(client, name, len(entries))
+
     def search(some: Vectors, k: int, effort: int) -> Rows:
         return _search(client, name, some, k, "", {"nprobe": effort}, entries, patience=BUILDING)[1]
 
@@ -238,6 +242,23 @@ def _measured(client: Any, name: str, entries: Entries, kind: str, lists: int, a
         return _fetch(client, name, entries.ids[rows], BUILDING)
 
     return recall.tuned(search, len(entries), vectors, lambda some, k: search(some, k, lists), lists, aim, "ivf")
+
+
+def _wait_for_lists(client: Any, name: str, count: int) -> None:
+    """A server puts rows into lists on its own time. Before, it compares all of them, and any effort seems enough."""
+
+    def left() -> int:
+        return int(client.describe_index(name, client.list_indexes(name)[0]).get("pending_index_rows", 0))
+
+    if not left():
+        return
+    with bar("Lists of the Milvus", total=count) as progress:
+        done = 0
+        while (waiting := left()) > 0:
+            progress.advance(max(0, count - waiting - done))
+            done = max(done, count - waiting)
+            time.sleep(PAUSE)
+    client.refresh_load(name, timeout=BUILDING)  # who answers then has them
 
 
 def opened(folder: Path, manifest: Manifest, entries: Entries, mending: bool) -> "MilvusStore":
