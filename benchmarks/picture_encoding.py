@@ -6,11 +6,15 @@ together, copied to the device, normalised, encoded, fetched, checked, and writt
 the same batches and the same precision. A second line begins with JPEG files: read, decoded in processes, and the rest.
 
     python benchmarks/picture_encoding.py [--pictures 118287] [--files 20000] [--photos FOLDER] [--device cuda] [--json]
+    python benchmarks/picture_encoding.py --pretend 16000 --pictures 40000    # without a GPU
 
 FOLDER holds part*.npy (the bytes of JPEG files, one after another) and len*.npy (how many each has). Where fewer photos
 are in it than pictures are asked for, each is there many times; without it 64 pictures are drawn. Every file has a few
 bytes of its own behind its end, for the cache would not encode the same one twice. The weights of the network
 (EfficientNet-Lite0, 224 pixels) are random where those of ImageNet are not installed; the speed is the same.
+
+With --pretend there is no network: for so many pictures a second it only waits, one batch at a time, as if a GPU were
+at work, and what is measured is how much of that time everything around it leaves to it.
 """
 
 import argparse
@@ -18,23 +22,28 @@ import json
 import os
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
 from groundling.decoding.workers import shared
 from groundling.devices import pick_device
 from groundling.errors import UserError
-from groundling.vision import backbones
+from groundling.vision import backbones, cache
 from groundling.vision.backbones import Backbone
 from groundling.vision.cache import encode_pixels, encoded, extract
+from groundling.vision.decoding import ahead
 from groundling.vision.efficientnet_lite import HEAD, EfficientNetLite
 from groundling.vision.preprocessing import Pixels, Preprocessing
 
@@ -149,6 +158,33 @@ def from_files(backbone: Backbone, files: list[bytes], folder: Path, count: int)
     return count / (time.perf_counter() - started)
 
 
+def pretended(count: int, folder: Path | None, rate: float) -> dict[str, Any]:
+    """The share of the time that a network of this speed, which computes nothing, is at work."""
+    size, one, worked = 334, threading.Lock(), [0.0]
+    features, own = np.ones((size, HEAD), np.float32), threading.local()
+
+    def encode(pixels: list[Pixels]) -> npt.NDArray[np.float32]:
+        if not hasattr(own, "batch"):
+            own.batch = np.empty((size, SIDE, SIDE, 3), np.uint8)
+        np.stack(pixels, out=own.batch[: len(pixels)])
+        with one:
+            started = time.perf_counter()
+            time.sleep(len(pixels) / rate)
+            worked[0] += time.perf_counter() - started
+        return features[: len(pixels)].copy()
+
+    def in_threads(function: Callable[[Any], Any], batches: Iterable[Any]) -> Iterator[Any]:
+        with ThreadPoolExecutor(cache.LANES) as pool:
+            yield from ahead(pool, function, batches, limit=cache.LANES + 1)
+
+    with tempfile.TemporaryDirectory() as place, patch.object(cache, "_in_lanes", in_threads):
+        store = Store(Path(place), photos(folder), count)
+        started = time.perf_counter()
+        done = sum(len(keys) for keys, _ in encoded(store, encode, size, Path(place) / "features", on_gpu=True))
+        seconds = time.perf_counter() - started
+    return {"cores": os.cpu_count(), "pretended": rate, "decoded": done / seconds, "at_work": worked[0] / seconds}
+
+
 def measure(count: int, jpegs: int, folder: Path | None, device: torch.device, seconds: float) -> dict[str, Any]:
     backbone, files = network(device), photos(folder)
     size = backbone.at_once if device.type == "cuda" else 64
@@ -196,8 +232,15 @@ def main() -> None:
     parser.add_argument("--photos", type=Path, default=None)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seconds", type=float, default=3.0, help="that the network alone is timed for, twice")
+    parser.add_argument("--pretend", type=float, default=None, help="pictures per second of a network that only waits")
     parser.add_argument("--json", action="store_true")
     told = parser.parse_args()
+    if told.pretend:
+        found = pretended(told.pictures, told.photos, told.pretend)
+        if told.json:
+            return print(json.dumps(found))
+        rates = f"{found['decoded']:.0f} pictures/s of {told.pretend:.0f}"
+        return print(f"{rates}; the network is at work {found['at_work']:.2f} of the time")
     result = measure(told.pictures, told.files, told.photos, pick_device(told.device), told.seconds)
     if told.json:
         return print(json.dumps(result))

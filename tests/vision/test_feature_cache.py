@@ -17,7 +17,7 @@ from groundling.errors import UserError
 from groundling.vision import cache, shards
 from groundling.vision.backbones import Backbone
 from groundling.vision.cache import extract, features_folder
-from groundling.vision.preprocessing import Preprocessing
+from groundling.vision.preprocessing import Pixels, Preprocessing
 
 CUT = Preprocessing(8, 8)
 
@@ -294,7 +294,7 @@ def test_the_network_goes_on_while_a_shard_is_written(tmp_path: Path, monkeypatc
         assert goes_on.wait(30), "nothing was encoded while the first shard was being written"
         return write(folder, keys, features)
 
-    def encode(pixels: list[cache.Pixels]) -> shards.Vectors:
+    def encode(pixels: list[Pixels]) -> shards.Vectors:
         if pixels[0][0, 0, 0] == 2:  # of the second shard
             goes_on.set()
         return np.stack([picture.mean((0, 1)) for picture in pixels]).astype(np.float32)

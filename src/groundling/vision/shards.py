@@ -65,4 +65,6 @@ def _parse(data: bytes, checksum: str, dim: int) -> tuple[list[bytes], Vectors] 
 
 
 def _checksum(keys: npt.NDArray[np.uint8], features: Vectors) -> str:
-    return hashlib.sha256(keys.tobytes() + features.tobytes()).hexdigest()[:32]
+    hashed = hashlib.sha256(np.ascontiguousarray(keys).data)
+    hashed.update(np.ascontiguousarray(features).data)  # without a copy, and while other threads go on
+    return hashed.hexdigest()[:32]
