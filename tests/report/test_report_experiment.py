@@ -110,7 +110,7 @@ def test_missing_cells_are_dashes_everywhere() -> None:
     rows: dict[str, dict[str, tuple[float, ...]]] = {"Alone": {"en": (10, 14)}, "Both": {"de": (25,)}, "None": {}}
     summary = summary_of(rows)
     for table in experiment_tables(summary):
-        assert "None" in printed(table)
+        assert "Both" in printed(table)
         assert Page(table.html()).wrong == []
     assert markdown_rows(experiment_table(summary).markdown())[1:] == [
         ["Alone", "12.0 ± 2.8", "–", "–"],
@@ -122,6 +122,15 @@ def test_missing_cells_are_dashes_everywhere() -> None:
         ["Both", "–", "–", "–"],
         ["None", "–", "–", "–"],
     ]
+
+
+def test_rows_without_any_number_are_named_below_the_table() -> None:
+    first, intervals = experiment_tables(summary_of({"Alone": {"en": (10, 14)}, "Both": {}, "All": {}}))
+    assert [row[0] for row in markdown_rows(first.markdown())[1:]] == ["Alone"]
+    assert "Not trained yet: Both, All." in first.markdown()
+    assert "Both" not in intervals.markdown()
+    published = summary_of({"Alone": {"en": (10, 14)}, "Both": {}}, {"Both": {"en": 3.0}})
+    assert "Not trained" not in experiment_tables(published)[0].markdown()
 
 
 def test_a_table_of_one_seed_has_no_deviations_and_no_intervals() -> None:

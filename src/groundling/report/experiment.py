@@ -1,6 +1,7 @@
 """A table of experiments for people: terminal, Markdown, HTML with its figures, and JSON."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from groundling.evaluation.metrics import find
@@ -34,8 +35,15 @@ def column_title(summary: TableSummary, column: str) -> str:
 
 
 def experiment_tables(summary: TableSummary) -> list[Table]:
-    """The table itself; the intervals of its means; what our seeds say about the paper's claims."""
-    tables = [experiment_table(summary)]
+    """The table itself; the intervals of its means; what our seeds say about the paper's claims.
+
+    Rows of which nothing is trained or published yet are named below the table.
+    """
+    there = [row for row in summary.rows if row.columns or row.published or row.empty]
+    waiting = [row.name for row in summary.rows if row not in there]
+    summary = replace(summary, rows=there)
+    table = experiment_table(summary)
+    tables = [replace(table, notes=[*table.notes, f"Not trained yet: {', '.join(waiting)}."]) if waiting else table]
     if any(row.validated for row in summary.rows):
         tables.append(validated_table(summary))
     if len(summary.seeds) > 1:
