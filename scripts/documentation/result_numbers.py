@@ -4,10 +4,11 @@ A number is marked where it stands, in a comment that readers do not see:
 
     <!--= lessons-f8k7/languages :: seven languages + caption–caption :: mean -->37.3 ± 0.4
     <!--= lessons-f8k7/table7 :: Multilingual − Monolingual :: fr -->+10.4 ± 2.7
+    <!--= liwe-f8k7/every-other :: (7) S-LIWE − liwe-f8k7/languages: (1) S-LIWE :: pt -->−5.1 ± 2.2
 
 The first part is a file of docs/results without its ending, the second a row of it or the difference of two rows, the
-third a column. After the mark stands the mean over seeds with its deviation, or the mean alone; of a difference, half
-of its 95% interval (Welch).
+second of which may be of another file, the third a column. After the mark stands the mean over seeds with its
+deviation, or the mean alone; of a difference, half of its 95% interval (that of the table's claim, else Welch's).
 
     python scripts/documentation/result_numbers.py           # rewrites every marked number
     python scripts/documentation/result_numbers.py --check   # says which are not those of the JSON, and exits with 1
@@ -21,6 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 
 from groundling.errors import UserError
 from groundling.evaluation.significance import difference_interval
@@ -64,28 +66,46 @@ def pages() -> list[Path]:
 
 def look_up(file: str, row: str, column: str) -> Figure:
     """What a mark names."""
-    path = ROOT / "docs" / "results" / f"{file}.json"
-    if not path.is_file():
-        raise UserError(f"docs/results/{file}.json is not there; a mark names it")
-    table = json.loads(path.read_text())
+    table = _read(file)
     if "rows" not in table:  # one model: its mean, say, and a metric, "mean :: text_to_image.R@10"
         found = table[row] if row in table else table["languages"][row]  # "mean", or one of its languages
         for part in column.split("."):
             found = found[part]
         return Figure(float(found), None)
-    rows = {entry["name"]: entry for entry in table["rows"]}
+    rows = _rows(table)
     if row in rows:
         cell = _cell(file, rows[row], column)
         return Figure(cell["mean"], cell["deviation"] if len(cell["values"]) > 1 else None)
     better, _, than = row.partition(" − ")
+    other, colon, there = than.partition(": ")
+    if better in rows and than not in rows and colon and there in (others := _rows(_read(other))):
+        return Figure(*difference_interval(_seeds(file, rows[better], column), _seeds(other, others[there], column)))
     if better not in rows or than not in rows:
-        raise UserError(f"{path.name}: there is no row {row!r}; there are {', '.join(rows)}")
+        raise UserError(f"{file}.json: there is no row {row!r}; there are {', '.join(rows)}")
     for claim in table.get("claims", []):
         sign = {(better, than): 1, (than, better): -1}.get((claim["better"], claim["than"]))
         if sign and column in claim["languages"]:
             found = claim["languages"][column]
             return Figure(sign * found["difference"], found["interval"])
-    return Figure(*difference_interval(*(_cell(file, rows[side], column)["values"] for side in (better, than))))
+    return Figure(*difference_interval(*(_seeds(file, rows[side], column) for side in (better, than))))
+
+
+def _read(file: str) -> dict:  # type: ignore[type-arg]  # as JSON has it
+    path = ROOT / "docs" / "results" / f"{file}.json"
+    if not path.is_file():
+        raise UserError(f"docs/results/{file}.json is not there; a mark names it")
+    table: dict = json.loads(path.read_text())  # type: ignore[type-arg]
+    return table
+
+
+def _rows(table: dict) -> dict[str, dict]:  # type: ignore[type-arg]
+    return {entry["name"]: entry for entry in table["rows"]}
+
+
+def _seeds(file: str, row: dict, column: str) -> list[float]:  # type: ignore[type-arg]
+    """The numbers of a column; of a language that has several metrics, their mean seed by seed, as claims have it."""
+    metrics = [cell["values"] for name, cell in row["columns"].items() if name.startswith(f"{column} ")]
+    return [fmean(seed) for seed in zip(*metrics, strict=True)] if metrics else _cell(file, row, column)["values"]
 
 
 def _cell(file: str, row: dict, column: str) -> dict:  # type: ignore[type-arg]  # as JSON has it

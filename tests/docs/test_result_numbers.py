@@ -50,6 +50,9 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "docs" / "results"
     folder.mkdir(parents=True)
     (folder / "table.json").write_text(json.dumps({"rows": rows, "claims": []}))
+    recalls = {"en R@1": cell(20.0, 21.0, 22.0), "en R@5": cell(40.0, 41.0, 42.0)}  # of which claims take the mean
+    earlier = [{**rows[0], "name": "oldest"}, {"name": "by recall", "columns": recalls}]
+    (folder / "earlier.json").write_text(json.dumps({"rows": earlier}))
     monkeypatch.setattr(result_numbers, "ROOT", tmp_path)
     return tmp_path
 
@@ -62,6 +65,14 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         # By hand: both variances are 1, so the error is √(2/3) with 4 degrees of freedom, and 2.776 · 0.816 = 2.27.
         ("<!--= table :: new − old :: en -->+1.0 ± 1.0", "<!--= table :: new − old :: en -->+3.0 ± 2.3"),
         ("<!--= table :: old − new :: en -->+1.00 ± 1.00", "<!--= table :: old − new :: en -->−3.00 ± 2.27"),
+        (
+            "<!--= table :: new − earlier: oldest :: en -->+1.0 ± 1.0",
+            "<!--= table :: new − earlier: oldest :: en -->+3.0 ± 2.3",
+        ),
+        (
+            "<!--= table :: new − earlier: by recall :: en -->+1.0",
+            "<!--= table :: new − earlier: by recall :: en -->+3.0",
+        ),
         ("<!--= table :: once :: en -->12.2", "<!--= table :: once :: en -->12.3"),  # halves go up, as in the tables
         ("<!--= table :: many :: en -->9,999, and so on", "<!--= table :: many :: en -->4,421, and so on"),
         ("beside 99.9 ± 9.9 that names nothing", "beside 99.9 ± 9.9 that names nothing"),
@@ -81,6 +92,7 @@ def test_numbers_are_written_from_the_json(results: Path, written: str, right: s
     [
         ("nowhere :: old :: en", "nowhere.json is not there"),
         ("table :: older :: en", "there is no row 'older'; there are old, new, many, once"),
+        ("table :: old − earlier: other :: en", "there is no row 'old − earlier: other'"),
         ("table :: old :: de", "'old' has no column 'de'; it has en"),
         ("table :: once :: en", "has one seed"),
     ],

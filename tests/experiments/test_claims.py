@@ -127,6 +127,16 @@ def test_several_metrics_are_averaged_seed_by_seed() -> None:
     assert found == {"published": 1.5, "difference": 1, "interval": 0, "verdict": "holds"}
 
 
+def test_rows_that_share_what_they_start_from_are_compared_within_seeds() -> None:
+    """English: the differences are 10, 9 and 8, their mean is 9 ± t(2) · 1 / √3; the row's own spread is not in it."""
+    claim = weighed(table_of({"by_seed": True}), NUMBERS)
+    assert claim["by_seed"] is True
+    english = claim["languages"]["en"]
+    assert (english["difference"], english["interval"]) == (9, pytest.approx(4.303 / math.sqrt(3)))
+    assert claim["languages"]["de"]["verdict"] == "not resolved"  # 2, -3, 1
+    assert weighed(table_of({"by_seed": True}, seeds=[1]), NUMBERS)["languages"]["en"]["verdict"] == "one seed"
+
+
 def test_one_seed_has_a_difference_and_no_outcome() -> None:
     found = weighed(table_of({}, seeds=[1]), NUMBERS)["languages"]["en"]
     assert (found["difference"], found["interval"], found["verdict"]) == (9, None, "one seed")

@@ -185,14 +185,23 @@ def _weighed(table: TableSettings, claim: Claim, by_row: dict[str, Values]) -> C
     rows = {row.name: row for row in table.rows}
     languages = {}
     for code in claim.languages or table.languages:
-        ours = [_over_metrics(table, claim, by_row[name], code) for name in (claim.better, claim.than)]
+        ours, theirs = (_over_metrics(table, claim, by_row[name], code) for name in (claim.better, claim.than))
         better, than = (_published_mean(table, claim, rows[name], code) for name in (claim.better, claim.than))
         published = None if better is None or than is None else better - than
         languages[code] = Finding(published)
-        if all(ours):
-            difference, half_width = difference_interval(*ours)
+        if ours and theirs:
+            difference, half_width = _difference(ours, theirs, claim.by_seed)
             languages[code] = Finding(published, difference, half_width, outcome(difference, half_width, claim.equal))
-    return ClaimResult(claim.says, claim.better, claim.than, claim.metric, languages)
+    return ClaimResult(claim.says, claim.better, claim.than, claim.metric, languages, claim.by_seed)
+
+
+def _difference(better: dict[int, float], than: dict[int, float], by_seed: bool) -> tuple[float, float | None]:
+    """The difference of two rows and half of its 95% interval: Welch's, or of the differences within seeds."""
+    both = [seed for seed in better if seed in than]
+    if by_seed and both:
+        difference, _, half_width = mean_interval([better[seed] - than[seed] for seed in both])
+        return difference, half_width
+    return difference_interval(list(better.values()), list(than.values()))
 
 
 def outcome(difference: float, half_width: float | None, equal: bool = False) -> str:
@@ -206,11 +215,11 @@ def outcome(difference: float, half_width: float | None, equal: bool = False) ->
     return "holds" if difference > 0 else "opposite"
 
 
-def _over_metrics(table: TableSettings, claim: Claim, values: Values, code: str) -> list[float]:
+def _over_metrics(table: TableSettings, claim: Claim, values: Values, code: str) -> dict[int, float]:
     """Seed by seed the mean over the metrics of a claim, ranks and losses with a minus: more is better."""
     parts = [(values.get((code, metric), {}), find(metric).sign) for metric in _metrics(table, claim)]
     whole = [seed for seed in parts[0][0] if all(seed in part for part, _ in parts)]
-    return [sum(sign * part[seed] for part, sign in parts) / len(parts) for seed in whole]
+    return {seed: sum(sign * part[seed] for part, sign in parts) / len(parts) for seed in whole}
 
 
 def _metrics(table: TableSettings, claim: Claim) -> list[str]:

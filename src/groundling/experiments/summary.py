@@ -84,9 +84,12 @@ class ClaimResult:
     than: str
     metric: str | None
     languages: dict[str, Finding]
+    by_seed: bool = False  # the intervals are those of differences within seeds
 
     def to_json(self) -> Json:
-        told = {} if self.metric is None else {"metric": self.metric}
+        told: Json = {} if self.metric is None else {"metric": self.metric}
+        if self.by_seed:
+            told["by_seed"] = True
         found = {code: finding.to_json() for code, finding in self.languages.items()}
         return {"says": self.says, "better": self.better, "than": self.than, **told, "languages": found}
 

@@ -61,6 +61,11 @@ class Claim(Settings):
     metric: MetricName | None = Field(
         None, description="the metric it is said of; the mean of all of the table's when left out"
     )
+    by_seed: bool = Field(
+        False,
+        description="the interval is that of the differences within seeds, where both rows of a seed share what they "
+        "start from, as students share a teacher; else seeds of one row are independent of those of the other",
+    )
 
 
 class TableSettings(Settings):

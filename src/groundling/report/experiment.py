@@ -179,7 +179,7 @@ def claims_table(summary: TableSummary) -> Table:
             ours = "–"
             if found.difference is not None:
                 spread = "" if found.interval is None else f" ± {rounded(found.interval, digits)}"
-                ours = f"{_signed(found.difference, digits)}{spread}"
+                ours = f"{_signed(found.difference, digits)}{spread}{' by seed' if claim.by_seed else ''}"
             theirs = None if found.published is None else _signed(found.published, digits)
             lines.append([says, column_title(summary, language), ours, theirs, found.outcome or "–"])
             says = ""
@@ -189,8 +189,11 @@ def claims_table(summary: TableSummary) -> Table:
         several = " or ".join(named)
     if any(find(claim.metric or metrics[0]).better == "low" for claim in summary.claims):
         several += ", where less is better with the sign turned,"
+    how = "Welch"
+    if any(claim.by_seed for claim in summary.claims):
+        how = "Welch; by seed: of the differences within seeds, whose rows share what they start from"
     note = (
-        f"Difference of {several} ± half of its 95% interval over seeds (Welch). Holds: the interval is above zero; "
+        f"Difference of {several} ± half of its 95% interval over seeds ({how}). Holds: the interval is above zero; "
         "opposite: below; not resolved, no difference seen: zero is inside."
     )
     return Table("What the paper says, and what our seeds say", headings, lines, [note])
