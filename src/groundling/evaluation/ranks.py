@@ -35,6 +35,7 @@ Vectors = Tensor | npt.NDArray[np.generic]
 Integers = npt.NDArray[np.int64]
 
 SAMPLE = 256  # captions, and pictures, whose ranks are counted twice where kernels of our own counted them
+STRIP = 256  # pictures of a tile that are compared at a time on a CPU: their scores stay in the cache of a core
 SPARSE = 64  # a tile with more than one pair in 64 near a threshold is scored anew as a whole, not pair by pair
 
 
@@ -133,6 +134,11 @@ def _parts(rows: slice, size: int) -> list[slice]:
     return [slice(start, min(start + size, rows.stop)) for start in range(rows.start, rows.stop, size)]
 
 
+def _even(rows: int, most: int) -> int:
+    """The size of parts that are all about as large; products are fastest where it is a multiple of sixteen."""
+    return -(-rows // -(-rows // most) // 16) * 16
+
+
 def _some(rows: int, random: np.random.Generator) -> slice:
     """A few neighbours among so many rows."""
     first = int(random.integers(max(1, rows - SAMPLE + 1)))
@@ -225,11 +231,10 @@ class _Room(threading.local):
         self.kept: dict[torch.dtype, Tensor] = {}
 
     def take(self, rows: int, columns: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-        """Two times [rows, columns]."""
-        size = 2 * rows * columns
+        size = rows * columns
         if dtype not in self.kept or len(self.kept[dtype]) < size:
             self.kept[dtype] = torch.empty(size, dtype=dtype, device=device)
-        return self.kept[dtype][:size].view(2, rows, columns)
+        return self.kept[dtype][:size].view(rows, columns)
 
 
 class _Counting:
@@ -243,13 +248,14 @@ class _Counting:
         self.device, self.dimensions = pictures.vectors.device, pictures.vectors.shape[1]
         self.owner = owner = torch.from_numpy(owners).to(self.device)
         caption = torch.arange(len(owners), device=self.device)
-        self.own = torch.cat(list(each(self.pair_scores, owner.split(10_000), caption.split(10_000))))
+        self.own = torch.cat(list(each(self.pair_scores, owner.split(1000), caption.split(1000))))
         self.best = torch.full((len(pictures.vectors),), math.inf, dtype=torch.float64, device=self.device)
         self.best.scatter_reduce_(0, owner, self.own, "amax", include_self=False)
 
     def run(self, tile: tuple[int, int] | None) -> Ranks:
         strips = self.strips() if tile is None else None
-        tile = tile or ((1000, 1000) if self.device.type == "cpu" else (4096, 4096))
+        on_cores = _even(len(self.best), 1000), _even(len(self.own), 1000)
+        tile = tile or (on_cores if self.device.type == "cpu" else (4096, 4096))
         self.start()
         if strips is None:
             self.count_tiles(slice(0, len(self.best)), tile)
@@ -313,8 +319,9 @@ class _Counting:
     def count(self, rows: slice, columns: slice) -> tuple[Tensor, Tensor]:
         """How many pictures of a tile score at least each caption's own, and how many captions each picture's best."""
         own, best = self.own[columns], self.best[rows]
+        strip = min(len(best), STRIP) if self.device.type == "cpu" else len(best)
         for dtype in (torch.float32, torch.float64):
-            room, flags = self.room.take(len(best), len(own), dtype, self.device)
+            room, flags = self.room.take(len(best) + strip, len(own), dtype, self.device).tensor_split([len(best)])
             scores = self.score.block(self.pictures.rows(rows, dtype), self.captions.rows(columns, dtype), room)
             self.hide_own(scores, rows, columns)
             bands = self.bands(scores, flags, rows, columns)
@@ -340,21 +347,35 @@ class _Counting:
         scores[at[0], at[1]] = -math.inf
 
     def bands(self, scores: Tensor, flags: Tensor, rows: slice, columns: slice) -> tuple[_Band, _Band]:
-        """Both directions. `flags` is written to: ones and zeros of the scores' own type are the fastest to add up."""
+        """Both directions, a strip of as many pictures at a time as `flags` has room for.
+
+        `flags` is written to: ones and zeros of the scores' own type are the fastest to add up.
+        """
         pictures, captions = self.pictures.norms[rows], self.captions.norms[columns]
         whole = self.pictures.whole and self.captions.whole
         by_caption = self.score.error(pictures.max(), captions, self.dimensions, scores.dtype, whole)
         by_picture = self.score.error(pictures, captions.max(), self.dimensions, scores.dtype, whole)
-        found = []
+        edges = []
         for along, threshold, error in ((0, self.own[columns], by_caption), (1, self.best[rows], by_picture)):
-            lower = (threshold - error).to(scores.dtype)
-            just_below = lower.nextafter(lower.new_tensor(-math.inf))  # no error: equal scores are surely counted
-            upper = torch.where(error == 0, just_below, (threshold + error).to(scores.dtype))
-            lower, upper = lower.unsqueeze(along), upper.unsqueeze(along)
-            sure = torch.gt(scores, upper, out=flags).sum(dim=along)
-            near = torch.ge(scores, lower, out=flags).sum(dim=along) - sure
-            found.append(_Band(along, lower, upper, sure, near))
-        return found[0], found[1]
+            lower, upper = (threshold - error).to(scores.dtype), (threshold + error).to(scores.dtype)
+            if whole:  # where there is no error, equal scores are surely counted
+                upper = torch.where(error == 0, lower.nextafter(lower.new_tensor(-math.inf)), upper)
+            edges.append((lower.unsqueeze(along), upper.unsqueeze(along)))
+        (own_lower, own_upper), (best_lower, best_upper) = edges
+        sure, reached = own_upper.new_zeros(2, scores.shape[1])
+        sure_of_strips, reached_of_strips = [], []
+        strips = (values.split(len(flags)) for values in (scores, best_lower, best_upper))
+        for strip, lower, upper in zip(*strips, strict=True):
+            out = flags[: len(strip)]
+            sure += torch.gt(strip, own_upper, out=out).sum(dim=0)
+            reached += torch.ge(strip, own_lower, out=out).sum(dim=0)
+            sure_of_strips.append(torch.gt(strip, upper, out=out).sum(dim=1))
+            reached_of_strips.append(torch.ge(strip, lower, out=out).sum(dim=1))
+        best_sure, best_reached = torch.cat(sure_of_strips), torch.cat(reached_of_strips)
+        return (
+            _Band(0, own_lower, own_upper, sure, reached - sure),
+            _Band(1, best_lower, best_upper, best_sure, best_reached - best_sure),
+        )
 
     def near_pairs(self, scores: Tensor, band: _Band) -> tuple[Tensor, Tensor]:
         """The rows and columns of the scores that lie inside the band."""

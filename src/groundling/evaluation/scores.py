@@ -57,13 +57,14 @@ class Dot:
     scales_apart, parts, product = True, 1, True
 
     def block(self, pictures: Tensor, captions: Tensor, out: Tensor | None = None) -> Tensor:
-        scores = torch.mm(pictures[:, :DEPTH], captions[:, :DEPTH].T, out=out)
-        for start in range(DEPTH, pictures.shape[1], DEPTH):
-            scores.addmm_(pictures[:, start : start + DEPTH], captions[:, start : start + DEPTH].T)
+        first, *others = zip(pictures.split(DEPTH, dim=1), captions.T.split(DEPTH), strict=True)
+        scores = torch.mm(*first, out=out)
+        for part in others:
+            scores.addmm_(*part)
         return scores
 
     def pairs(self, pictures: Tensor, captions: Tensor) -> Tensor:
-        return row_sums(some * others for some, others in _in_parts(pictures, captions))
+        return row_sums(pictures.to(torch.float64, copy=True).mul_(captions).split(LANES, dim=1))
 
     def error(
         self, picture_norms: Tensor, caption_norms: Tensor, dimensions: int, dtype: torch.dtype, whole: bool
@@ -124,10 +125,10 @@ def row_sums(parts: Iterable[Tensor]) -> Tensor:
     lanes = 1 << (first.shape[1] - 1).bit_length()
     sums = torch.nn.functional.pad(first, (0, lanes - first.shape[1]))
     for part in others:
-        sums[:, : part.shape[1]] += part
+        (sums if part.shape[1] == lanes else sums[:, : part.shape[1]]).add_(part)
     sums = sums.T.contiguous()
     while len(sums) > 1:
-        sums = sums[::2] + sums[1::2]
+        sums = sums.view(-1, 2, sums.shape[1]).sum(dim=1)
     return sums[0]
 
 
