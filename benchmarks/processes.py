@@ -3,6 +3,9 @@
 The same recipe (`polyglot`, its default size, batches of 128 pictures with four captions each, random captions with the
 lengths of F8K-7), the same global batches. What several processes add is the exchange of vectors and gradients.
 
+Cores that work at the same time slow each other down, whatever they do (memory, caches, clock). How much is possible at
+all is measured, too: as many trainings side by side that have nothing to do with each other, all their steps together.
+
     python benchmarks/processes.py [--processes 2] [--steps 12] [--rounds 3] [--json]
 """
 
@@ -47,16 +50,16 @@ def measure(steps: int) -> None:
             print(steps / (time.perf_counter() - started))
 
 
-def run(count: int, threads: int, steps: int) -> float:
-    """Steps per second of so many processes."""
+def run(count: int, threads: int, steps: int, apart: bool) -> float:
+    """Steps per second of so many processes that train together, or of all those that each train alone."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    common = {"WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    common = {"WORLD_SIZE": "1" if apart else str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
     children = [
         subprocess.Popen(
             [sys.executable, __file__, "--measure", "--steps", str(steps)],
-            env={**os.environ, **common, "RANK": str(number), "OMP_NUM_THREADS": str(threads)},
+            env={**os.environ, **common, "RANK": "0" if apart else str(number), "OMP_NUM_THREADS": str(threads)},
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -65,7 +68,7 @@ def run(count: int, threads: int, steps: int) -> float:
     said = [child.communicate()[0] for child in children]
     if any(child.returncode for child in children):
         sys.exit("a process has failed; see above")
-    return float(said[0])
+    return sum(float(rate) for rate in said if rate)
 
 
 def main() -> None:
@@ -80,20 +83,23 @@ def main() -> None:
         sys.path.insert(0, str(Path(__file__).parent))
         return measure(asked.steps)
     ways = {
-        "one process, one core": (1, 1),
-        f"one process, {asked.processes} cores": (1, asked.processes),
-        f"{asked.processes} processes, one core each": (asked.processes, 1),
+        "one process, one core": (1, 1, False),
+        f"one process, {asked.processes} cores": (1, asked.processes, False),
+        f"{asked.processes} processes, one core each": (asked.processes, 1, False),
+        f"{asked.processes} trainings apart, one core each": (asked.processes, 1, True),
     }
     rates: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(asked.rounds):
-        for name, (count, threads) in ways.items():
-            rates[name].append(run(count, threads, asked.steps))
+        for name, (count, threads, apart) in ways.items():
+            rates[name].append(run(count, threads, asked.steps, apart))
     found = {name: statistics.median(values) for name, values in rates.items()}
-    one, _, several = found.values()
+    one, _, several, possible = found.values()
     if asked.json:
-        return print(json.dumps({"steps_per_second": found, "ratio": several / one}))
+        ratios = {"ratio": several / one, "possible": possible / one, "reached": several / possible}
+        return print(json.dumps({"steps_per_second": found, **ratios, "rounds": rates}))
     for name, rate in found.items():
         print(f"{rate:6.2f} steps/s  {rate / one:5.2f}  {name}")
+    print(f"reached of what is possible: {several / possible:.2f}")
 
 
 if __name__ == "__main__":

@@ -3,10 +3,11 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundling.batches.packing import groups_of, packing_of, words_read
+from groundling.batches.packing import effort, even_groups, groups_of, packing_of, words_read
 
 
 @given(st.lists(st.integers(1, 30), min_size=1, max_size=60), st.integers(0, 5))
@@ -49,3 +50,25 @@ def test_groups_by_hand() -> None:
     assert groups_of(lengths, 40) == ((8, 10), (12, 5), (24, 1))
     assert groups_of(lengths, 18) == ((8, 10), (12, 5), (18, 1))
     assert groups_of(np.full(20, 6), 40) == ((8, 20),)
+
+
+def test_even_groups_by_hand() -> None:
+    """Two groups of 24 and 104 captions, of nine and of three words, take (24 + 16) · 9 = (104 + 16) · 3."""
+    assert even_groups([9] * 16 + [3] * 112) == [24, 104]
+    assert effort(24, 9) == effort(104, 3) == 360
+    assert even_groups([4] * 40) == [40]
+    assert even_groups([7]) == [1]
+
+
+@pytest.mark.parametrize("captions", [1, 63, 200, 512, 1000])
+def test_even_groups_take_about_as_long_and_have_little_padding(captions: int) -> None:
+    draw = np.random.default_rng(captions)
+    lengths = sorted(np.clip(draw.gamma(6.0, 2.2, captions).round(), 4, 40).astype(int).tolist(), reverse=True)
+    counts = even_groups(lengths)
+    longest = [lengths[begin] for begin in np.cumsum([0, *counts[:-1]])]
+    assert sum(counts) == captions and all(count % 8 == 0 for count in counts[:-1])
+    assert len(counts) <= max(1, round(captions / 64))
+    efforts = [effort(count, longest) for count, longest in zip(counts, longest, strict=True)]
+    equal = [effort(len(part), part[0]) for part in (lengths[at : at + 64] for at in range(0, captions, 64))]
+    assert sum(efforts) <= 1.02 * sum(equal)
+    assert len(counts) == 1 or max(efforts) < 0.7 * max(equal)

@@ -42,8 +42,10 @@ CHILD = """
 import sys, pathlib, json
 sys.path.insert(0, sys.argv[1])
 from conftest import make_recipe, make_world
+from groundling.batches import packing
 from groundling.training import processes, train
 processes.LARGE = 100  # so that some gradients are messages of their own here, too
+packing.AT_ONCE = 16  # so that there are groups of captions to deal out
 system, steps, folder, stop = json.loads(sys.argv[2]), int(sys.argv[3]), pathlib.Path(sys.argv[4]), int(sys.argv[5])
 recipe = make_recipe(system=system, training={"maximum_steps": steps, "validate_every": 10, "precision": "float32"})
 if stop:

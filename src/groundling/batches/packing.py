@@ -6,6 +6,8 @@ a GRU reads 1.7 times fewer words; with no padding at all it would be 2.1 times.
 did it end with the longest caption, there would be 40.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
@@ -14,6 +16,7 @@ WORDS = 3
 SHARES = 8
 #: Tenths of the captions that a group and the longer ones have together, and what its longest is rounded up to.
 GROUPS = ((10, 4), (5, 4), (1, 8))
+AT_ONCE = 64  # captions that a core reads together, on average
 
 
 def packing_of(lengths: npt.NDArray[np.int64], most: int) -> Packing:
@@ -36,6 +39,35 @@ def groups_of(lengths: npt.NDArray[np.int64], most: int) -> Packing:
         if count > longer:
             groups.setdefault(min(_up(int(ordered[longer]), step), most), count)
     return tuple(groups.items())
+
+
+def even_groups(lengths: Sequence[int]) -> list[int]:
+    """How many captions are read together, group by group, where the step is not recorded; the longest come first.
+
+    Of long captions fewer, so that all groups take about as long: processes that share the groups have as much to do,
+    and the few captions that are very long make hardly any padding.
+    """
+    groups = max(1, round(len(lengths) / AT_ONCE))
+    low, high = 0, effort(_up(len(lengths), 8), lengths[0])
+    while low < high:  # the least effort per group that makes so few groups
+        middle = (low + high) // 2
+        low, high = (low, middle) if len(_within(middle, lengths)) <= groups else (middle + 1, high)
+    return _within(low, lengths)
+
+
+def effort(captions: int, words: int) -> int:
+    """How long a core takes to read captions of so many words, in words: of each word, sixteen more than there are."""
+    return (captions + 16) * words
+
+
+def _within(most: int, lengths: Sequence[int]) -> list[int]:
+    """Groups of at most this effort, in eights of captions: others take a core longer, and have more shapes."""
+    counts, begin = [], 0
+    while begin < len(lengths):
+        captions = most // max(1, lengths[begin]) // 8 * 8 - 16
+        counts.append(min(max(8, captions), len(lengths) - begin))
+        begin += counts[-1]
+    return counts
 
 
 def words_read(packing: Packing) -> int:

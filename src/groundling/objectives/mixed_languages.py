@@ -14,12 +14,11 @@ import torch
 from torch import Tensor, nn
 
 from groundling.batches import DeviceBatch, TrainingData
-from groundling.batches.packing import Packing
+from groundling.batches.packing import Packing, even_groups
 from groundling.encoders.pair import Encoders
+from groundling.encoders.text import TextEncoder
 from groundling.objectives.caption_ring import caption_ring
 from groundling.objectives.similarity_distillation import similarity_distillation
-
-AT_ONCE = 128  # captions of similar length that a CPU reads together
 
 #: Numbers of pictures [n] → their features [n, dim], as training sees them in this step.
 Look = Callable[[Encoders, Tensor], Tensor]
@@ -106,7 +105,7 @@ def _ring(captions: Tensor) -> Tensor:
     return torch.matmul(captions, _next(captions).transpose(1, 2))
 
 
-def read(text: nn.Module, data: TrainingData, rows: Tensor, batch: DeviceBatch) -> Tensor:
+def read(text: TextEncoder, data: TrainingData, rows: Tensor, batch: DeviceBatch) -> Tensor:
     """[lines, n] captions → [lines, n, d]. Those of similar length are read together, and so hardly any padding: on a
     CPU many groups of them, on a GPU the few that the batch names, whose shapes come again and again."""
     if rows.device.type == "cpu" and data.spellings is None:
@@ -132,8 +131,9 @@ def read_in_groups(text: nn.Module, data: TrainingData, rows: Tensor, packing: P
     return torch.cat(parts).index_select(0, places).unflatten(0, rows.shape)
 
 
-def read_by_length(text: nn.Module, data: TrainingData, rows: Tensor) -> Tensor:
+def read_by_length(text: TextEncoder, data: TrainingData, rows: Tensor) -> Tensor:
     flat = rows.flatten()
-    order = data.device_lengths[flat].argsort(stable=True)
-    parts = [text(*data.captions(part, int(data.device_lengths[part].max()))) for part in flat[order].split(AT_ONCE)]
-    return torch.cat(parts)[order.argsort()].unflatten(0, rows.shape)
+    lengths, order = data.device_lengths[flat].sort(descending=True, stable=True)
+    parts = flat[order].split(even_groups(lengths.tolist()))
+    vectors = text.read_groups([data.captions(part, int(data.device_lengths[part[0]])) for part in parts])
+    return torch.cat(vectors)[order.argsort()].unflatten(0, rows.shape)

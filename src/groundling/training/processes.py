@@ -3,8 +3,8 @@
 Every process knows the whole batch, because batch k is a function of k. It encodes its share of the captions and
 pictures; the vectors of all shares are gathered, so that every process computes the same loss over the whole batch,
 with all its negatives (as in CLIP, Radford et al. 2021, https://arxiv.org/abs/2103.00020, section 2.5). The gradient of
-a gathered vector, summed over the p processes, goes back to the one that encoded it, and gradients of weights are
-averaged:
+a gathered vector, which is the same in all p processes, is multiplied by p where it was encoded, and gradients of
+weights are averaged:
 
     ∂L/∂w = 1/p · sum over processes of (p · ∂L/∂w by its share of the vectors  +  ∂L/∂w by whatever all compute alike)
 
@@ -24,6 +24,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from groundling.batches.packing import effort
 from groundling.devices import pick_device
 from groundling.errors import UserError
 from groundling.run import Run
@@ -141,7 +142,7 @@ def average_gradients(module: nn.Module) -> None:
 @contextmanager
 def shared(module: nn.Module) -> Iterator[None]:
     """Inside, the encoders of a module read only this process's share of what they are given in training."""
-    with nullcontext() if count() == 1 else by_rows(module, _own_share):
+    with nullcontext() if count() == 1 else by_rows(module, _own_share, _own_groups):
         yield
 
 
@@ -155,6 +156,29 @@ def _own_share(forward: Forward, rows: int, given: Sequence[Any]) -> Tensor:
     return cast(Tensor, _Gather.apply(vectors))[:rows]  # type: ignore[no-untyped-call]
 
 
+def _own_groups(forward: Forward, groups: Sequence[Sequence[Any]]) -> list[Tensor]:
+    """Whole groups are dealt out, if there are enough: half a group takes a core more than half the time."""
+    if len(groups) < count():
+        return [_own_share(forward, len(group[0]), group) for group in groups]
+    shares: list[list[int]] = [[] for _ in range(count())]
+    loads = [0] * count()
+    efforts = [effort(*group[0].shape[:2]) for group in groups]
+    for place in sorted(range(len(groups)), key=efforts.__getitem__, reverse=True):
+        least = loads.index(min(loads))  # the largest that is left goes to whoever has the least to read
+        shares[least].append(place)
+        loads[least] += efforts[place]
+    sizes = [[len(groups[place][0]) for place in share] for share in shares]
+    with _own_draws(groups[0][0].device):
+        own = torch.cat([forward(*groups[place]) for place in shares[number()]])
+    most = max(map(sum, sizes))
+    filled = torch.cat([own, own.new_zeros(most - len(own), *own.shape[1:])])  # all send as much
+    gathered = cast(Tensor, _Gather.apply(filled)).split(most)  # type: ignore[no-untyped-call]
+    found: dict[int, Tensor] = {}
+    for part, share, rows in zip(gathered, shares, sizes, strict=True):
+        found.update(zip(share, part[: sum(rows)].split(rows), strict=True))
+    return [found[place] for place in range(len(groups))]
+
+
 @contextmanager
 def _own_draws(device: torch.device) -> Iterator[None]:
     """Dropout is drawn anew in each process; what all draw together after it is the same in all."""
@@ -165,7 +189,10 @@ def _own_draws(device: torch.device) -> Iterator[None]:
 
 
 class _Gather(torch.autograd.Function):
-    """[m, …] of each process → [processes · m, …] in all of them; gradients go back to where vectors came from."""
+    """[m, …] of each process → [processes · m, …] in all of them; gradients go back to where vectors came from.
+
+    All processes compute the same loss from the same vectors, and so know the sum of its gradients without asking.
+    """
 
     @staticmethod
     def forward(ctx: Any, own: Tensor) -> Tensor:
@@ -175,6 +202,4 @@ class _Gather(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> Tensor:
-        summed = gradients[0].contiguous().clone()
-        dist.all_reduce(summed)
-        return summed.chunk(count())[number()]
+        return gradients[0].chunk(count())[number()] * count()

@@ -122,6 +122,10 @@ class TextEncoder(nn.Module, ABC):
         """[captions, longest] entries, or spelled out [captions, longest, letters], and [captions] lengths →
         [captions, dimensions] unit vectors. Padding must not change them."""
 
+    def read_groups(self, groups: Sequence[tuple[Tensor, Tensor]]) -> list[Tensor]:
+        """The same for groups of captions, each with a longest of its own."""
+        return [self(*group) for group in groups]
+
     def tokenise(self, texts: Sequence[str], languages: Sequence[str]) -> Tokens:
         return self.tokeniser.encode(texts, languages)
 
