@@ -87,6 +87,16 @@ def test_mistakes_are_one_sentence(squares: Path, served: list[Any], monkeypatch
     assert content(squares) == before
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_a_file_for_one_process_is_not_served_by_several(squares: Path, served: list[Any]) -> None:
+    """Before, each of them but the first died of it, again and again."""
+    pytest.importorskip("milvus_lite")
+    index_pictures(squares / "squares", squares / "lite", "toy", store="milvus:")
+    words = "--workers 2: lite is in a Milvus Lite file, which one process at a time can open"
+    assert_one_sentence(call("serve", "lite", "--port", 0, "--workers", 2), words)
+    assert call("serve", "lite", "--port", 0).code == 0 and len(served) == 1
+
+
 def test_others_are_let_in_with_a_token_or_when_one_says_so(
     squares: Path, served: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

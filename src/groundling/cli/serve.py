@@ -93,12 +93,19 @@ def serve(
         raise UserError(f"serving needs {error.name}: pip install 'groundling[serve]'") from None
     from groundling.checking.checker import Checker
     from groundling.search import Index
+    from groundling.search import manifest as manifests
 
     token = None if no_token else _token(token_file)
     if token is None and not no_token and not is_loopback(host):
         raise UserError(
             f"--host {host}: others could reach this; give a token with --token-file, or say --no-token to let them"
         )
+    for named in (index, captions):
+        if workers > 1 and named is not None and manifests.read(named).store.for_one_process:
+            raise UserError(
+                f"--workers {workers}: {named} is in a Milvus Lite file, which one process at a time can open; use one "
+                "worker, or a Milvus server"
+            )
     access = Access(token, allowed_names(host, allow_host or [], token))
     with server.listen(host, port) as taken:
         worker = processes.start(workers)

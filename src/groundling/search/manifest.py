@@ -56,6 +56,11 @@ class StoreFacts(Settings):
         """Whether this very process searches, with FAISS."""
         return self.name.startswith("faiss")
 
+    @property
+    def for_one_process(self) -> bool:
+        """Whether only one process at a time may search it: a Milvus Lite file is locked by whoever has it open."""
+        return self.name == "milvus" and "://" not in str(self.uri)
+
 
 class SearchFacts(Settings):
     """How the vectors are searched, and how much of the truth that finds."""
