@@ -39,6 +39,8 @@ def test_hours_are_the_measured_seconds_times_the_work() -> None:
     assert found["index, exact"].query == pytest.approx(36 * 0.0153)
     # 3,600,000 × 512 numbers, of ten million × 64 in 198 s; 18,432,000 captions, of ten million in 262 + 245.2 s
     assert found["index, on disk"].core_hours == found["index, on disk"].hours == pytest.approx(198 * 0.36 * 8 / 3600)
+    # 18 times as many vectors of 8 times as many numbers, and 18 ** 0.5 times as many lists
+    assert found["index, approximate"].hours == pytest.approx(8.6 * 18**1.5 * 8 / 3600)
     assert found["build the corpus"].core_hours == pytest.approx(507.2 * 1.8432 / 3600)
 
 
