@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 from small_pairs import ASKED, KINDS, save_pair
 
+import groundling
 from groundling.cli import main
 from groundling.encoders.tokenisers import PieceTokeniser
 from groundling.errors import UserError
 from groundling.export import OnnxModel, samples
 from groundling.export import precision as precision_of_weights
+from groundling.export.card import UNKNOWN, languages, licence
+from groundling.export.targets import export_model
 from groundling.export.write_pretrained import export_pretrained
 from groundling.model import load
 from groundling.model.pretrained import PretrainedModel
+from groundling.settings import CorpusSettings
 
 pytest.importorskip("transformers")
 pytest.importorskip("onnxruntime")
@@ -48,7 +52,7 @@ def test_texts_and_picture_files_have_the_vectors_of_the_pair(pair: tuple[Pretra
 
 def test_the_card_names_the_model_its_licence_and_how_to_load_it(pair: tuple[PretrainedModel, OnnxModel]) -> None:
     text = (pair[1].folder / "README.md").read_text()
-    assert text.startswith("---\nlibrary_name: groundling\n")
+    assert text.startswith("---\nlanguage: [en]\nlibrary_name: groundling\n")  # what its own card says that it reads
     assert f"- {pair[0].name}, licence: mit." in text
     assert 'OnnxModel.load("pair.onnx")' in text
     assert "Not evaluated here" in text
@@ -73,17 +77,60 @@ def test_fewer_bits_from_the_command_line(
     precision: str, bits: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(precision_of_weights, "SMALL", 16)  # of so small a model all else would stay as it is
-    folder = save_pair("CLIP", tmp_path / "pair")
+    monkeypatch.setenv("GROUNDLING_CACHE", str(tmp_path / "cache"))
+    folder, corpus = save_pair("CLIP", tmp_path / "pair"), save_corpus(tmp_path / "drawn")
+    model = load(str(folder), device="cpu")
+    whole = model.dataset(CorpusSettings(name=str(corpus))).features  # kept from now on
     with pytest.raises(SystemExit) as ended:
-        main(["-q", "export", str(folder), "--onnx", str(tmp_path / "small"), "--precision", precision, "--json"])
+        said = ["--onnx", str(tmp_path / "small"), "--precision", precision, "--corpus", str(corpus), "--json"]
+        main(["-q", "export", str(folder), *said])
     assert ended.value.code == 0
     facts = json.loads(capsys.readouterr().out)
     assert (facts["weights"], facts["source"]) == (bits, "pretrained")
     assert facts["fingerprint"].endswith(f"-{bits}")
     assert 1e-5 < facts["agreement"]["text"] < {"half": 1e-2, "int8": 1e-1}[bits]
-    model, small = load(str(folder), device="cpu"), OnnxModel.load(tmp_path / "small")
+    small = OnnxModel.load(tmp_path / "small")
     cosines = (model.encode_text(ASKED, [""] * len(ASKED)) * small.encode_text(ASKED, [""] * len(ASKED))).sum(axis=1)
     assert cosines.min() > 0.99
+    # Recall is that of graphs in fewer bits on both sides: what the whole model saw is not taken for what they see.
+    seen = small.dataset(CorpusSettings(name=str(corpus))).features
+    assert 1e-6 < np.abs(seen - whole).max() < 0.1
+    found = [groundling.evaluate(one, corpus=corpus, out=tmp_path / "kept").value("en", "mR") for one in (model, small)]
+    assert facts["recall"] == {"corpus": "drawn", "pytorch": round(found[0], 2), "exported": round(found[1], 2)}
+    assert "Corpus drawn, test split: 4 captions, 4 pictures" in (tmp_path / "small" / "README.md").read_text()
+
+
+def save_corpus(folder: Path) -> Path:
+    folder.mkdir()
+    rows = ["picture,language,text,split"]
+    for number, data in enumerate(samples.files()):
+        (folder / f"{number}.png").write_bytes(data)
+        rows.append(f"{number}.png,en,{['a', 'red', 'picture', 'dog', 'hund', 'bild'][number]},test")
+    (folder / "captions.csv").write_text("\n".join(rows))
+    return folder
+
+
+def test_a_corpus_that_is_not_there_is_told_before_anything_is_written(tmp_path: Path) -> None:
+    folder = save_pair("CLIP", tmp_path / "pair")
+    with pytest.raises(UserError, match='no corpus, file or folder named "nowhere"'):
+        export_model(str(folder), onnx=tmp_path / "small", corpus="nowhere")
+    assert not (tmp_path / "small").exists()
+
+
+@pytest.mark.parametrize(
+    ("head", "said", "read"),
+    [
+        ("license: mit\nlanguage:\n- en\n- no\n- multilingual\n- zh-Hant", "mit", ["en", "no", "zh-Hant"]),
+        ("license: other\nlicense_name: gemma", "gemma", []),
+        ("a: [", UNKNOWN, []),
+        ("tags: [x]\nlanguage: de", UNKNOWN, ["de"]),
+    ],
+)
+def test_what_a_card_says_of_licence_and_languages(head: str, said: str, read: list[str], tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text(f"---\n{head}\n---\n# A model\n\nlicense: none of it\n")
+    assert (licence(tmp_path), languages(tmp_path)) == (said, read)
+    assert licence(None) == UNKNOWN
+    assert licence(None, "google/siglip2-base-patch16-224") == "Apache-2.0"  # as `groundling models` knows
 
 
 def test_the_sentencepiece_model_of_siglip_is_read_as_rules(tmp_path: Path) -> None:

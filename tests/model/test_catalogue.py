@@ -76,6 +76,7 @@ def test_weights_of_pytorch_are_fetched_only_where_there_are_no_others(
     asked: list[bool] = []
 
     def download(name: str, files: tuple[str, ...], *more: Any) -> Path:
+        assert "README.md" in files  # which says under which licence it is
         asked.append("pytorch_model.bin" in files)
         return tmp_path
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from groundling.cli.output import AsJson, print_json
+from groundling.cli.output import AsJson, Data, print_json
 
 if TYPE_CHECKING:
     from groundling.export.manifest import GraphFile, Manifest
@@ -36,7 +36,15 @@ def export(
         str | None,
         typer.Option(help="A separate text encoder of sentence-transformers or M-CLIP for a pretrained pair."),
     ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            help="Ask the model about the test split of this corpus: numbers for its card, and the recall that ONNX "
+            "graphs keep. Of a run that was evaluated, its own when left out."
+        ),
+    ] = None,
     half: Annotated[bool, typer.Option("--half", help="The same as --precision fp16.")] = False,
+    data: Data = None,
     as_json: AsJson = False,
 ) -> None:
     """Write a model for use elsewhere, checked against PyTorch, with a card (README.md). Folders must not be there yet.
@@ -50,7 +58,7 @@ def export(
     if half and precision == "int8":
         raise UserError("--half and --precision int8: choose one")
     bits = PRECISIONS["fp16" if half else precision]
-    exported = export_model(model, onnx, sentence_transformers, immich, bits, text_model)
+    exported = export_model(model, onnx, sentence_transformers, immich, bits, text_model, corpus, data)
     if as_json:
         return print_json(_as_json(exported))
     _show(exported)

@@ -1,13 +1,18 @@
 """README.md of an exported model: what it reads, how well it does, what it was made from, and how to load it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import yaml
 
 from groundling.errors import UserError
 from groundling.files import read_json, write_text
+from groundling.model.catalogue import CATALOGUE
+from groundling.model.catalogue import UNKNOWN as NOT_KNOWN
 from groundling.report.languages import language_name
 from groundling.run import Run
 
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from jinja2 import Template
 
 FILE = "README.md"
+CODE = re.compile(r"[a-z]{2,3}(-\w{2,8})*")  # of a language; models also say "multilingual"
 UNKNOWN = "not noted in its files; see where it came from"
 
 
@@ -42,17 +48,29 @@ class Card:
     Attributes:
         title: its name.
         languages: codes; none where they are not known.
-        corpus: what it was trained and evaluated on, with so many captions and pictures in the test split.
+        trained_on: the corpus that it was trained on; "" where that is not known.
+        corpus: what it was evaluated on, with so many captions and pictures in the test split.
         start: models of others that it began with, or is made of.
     """
 
     title: str
     languages: list[str]
+    trained_on: str = ""
     corpus: str = ""
     captions: int = 0
     pictures: int = 0
     numbers: list[Numbers] = field(default_factory=list)
     start: list[StartModel] = field(default_factory=list)
+
+    def with_numbers(self, found: Mapping[str, Any]) -> "Card":
+        """The same with the numbers of an evaluation, as its JSON has them."""
+        numbers = []
+        for code, scores in found.get("languages", {}).items():
+            if "text_to_image" in scores:
+                ways = (scores["text_to_image"]["R@10"], scores["image_to_text"]["R@10"])
+                numbers.append(Numbers(code, float(ways[0]), float(ways[1])))
+        counts = {"captions": int(found.get("captions", 0)), "pictures": int(found.get("pictures", 0))}
+        return replace(self, corpus=str(found.get("corpus", "")), numbers=numbers, **counts)
 
     def write(self, folder: Path, library: str, dimensions: int, load: str, facts: Sequence[str]) -> None:
         """README.md in an export.
@@ -70,41 +88,50 @@ class Card:
 
 def card_of_run(run: Run, started: dict[str, Path | None]) -> Card:
     """From what the run noted; `started` are the models of others that it began with, and where they lie."""
-    facts, corpus, captions, pictures, numbers = run.facts(), "", 0, 0, []
+    facts = run.facts()
+    start = [StartModel(name, licence(folder, name)) for name, folder in started.items()]
+    card = Card(facts.name or run.folder.name, run.languages(), facts.corpus, start=start)
     try:
-        found = read_json(run.evaluation_file) if run.evaluation_file.exists() else {}
-        for code, scores in found.get("languages", {}).items():
-            if "text_to_image" in scores:
-                ways = (scores["text_to_image"]["R@10"], scores["image_to_text"]["R@10"])
-                numbers.append(Numbers(code, float(ways[0]), float(ways[1])))
-        corpus, captions = str(found.get("corpus", "")), int(found.get("captions", 0))
-        pictures = int(found.get("pictures", 0))
+        return card.with_numbers(read_json(run.evaluation_file)) if run.evaluation_file.exists() else card
     except (UserError, AttributeError, KeyError, TypeError, ValueError):
-        numbers = []  # an evaluation of another time says things in another way
-    start = [StartModel(name, licence(folder)) for name, folder in started.items()]
-    name = facts.name or run.folder.name
-    return Card(name, run.languages(), corpus or facts.corpus, captions, pictures, numbers, start)
+        return card  # an evaluation of another time says things in another way
 
 
 def card_of_pretrained(names: dict[str, Path]) -> Card:
     """Of somebody's models, by name and folder: the picture side, and the text side where that is another."""
-    return Card(next(iter(names)), [], start=[StartModel(name, licence(folder)) for name, folder in names.items()])
+    start = [StartModel(name, licence(folder, name)) for name, folder in names.items()]
+    return Card(next(iter(names)), languages(list(names.values())[-1]), start=start)
 
 
-def licence(folder: Path | None) -> str:
-    """What the card of a model in a folder says of its licence."""
+def licence(folder: Path | None, name: str = "") -> str:
+    """What the card of a model in a folder says of its licence; where it says nothing, what is known of that name."""
+    said = facts_of(folder)
+    found = said.get("license")
+    if found == "other":
+        found = said.get("license_name") or found
+    known = [model.licence for model in CATALOGUE if name in (model.pictures, model.text)]
+    if not found and known and known[0] != NOT_KNOWN:
+        found = known[0]
+    return str(found or UNKNOWN)
+
+
+def languages(folder: Path | None) -> list[str]:
+    """The codes of languages that the card of a model in a folder lists."""
+    said = facts_of(folder).get("language") or []
+    listed = [said] if isinstance(said, str) else list(said) if isinstance(said, list) else []
+    return [code for code in map(str, listed) if CODE.fullmatch(code)]
+
+
+def facts_of(folder: Path | None) -> dict[str, Any]:
+    """What stands at the head of a card, between two lines of dashes; nothing where that cannot be read."""
     if folder is None or not (folder / FILE).is_file():
-        return UNKNOWN
-    lines = (folder / FILE).read_text(encoding="utf-8", errors="replace").splitlines()
-    if not lines or lines[0].strip() != "---":
-        return UNKNOWN
-    for line in lines[1:]:
-        if line.strip() == "---":
-            break
-        key, _, value = line.partition(":")
-        if key.strip() == "license" and value.strip():
-            return value.strip().strip("\"'")
-    return UNKNOWN
+        return {}
+    head = re.match(r"---\s*\n(.*?)\n---", (folder / FILE).read_text(encoding="utf-8", errors="replace"), re.DOTALL)
+    try:
+        said = yaml.load(head[1], Loader=yaml.BaseLoader) if head else {}  # noqa: S506 (text only: "no" is Norwegian)
+    except yaml.YAMLError:
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 @cache

@@ -32,6 +32,7 @@ from groundling.export.immich_reading import ImmichReader
 from groundling.export.onnx_card import started_from
 from groundling.export.picture_backbone import SideColours, network_of_run
 from groundling.export.precision import Precision, reduced
+from groundling.export.recall import Asked
 from groundling.export.targets import Written, is_run, pretrained
 from groundling.export.trace import make_graph
 from groundling.export.write_pretrained import folders_of
@@ -94,7 +95,9 @@ class Parts:
     notes: list[str]
 
 
-def to_immich(model: str, text_model: str | None, folder: Path, precision: Precision) -> Written:
+def to_immich(
+    model: str, text_model: str | None, folder: Path, precision: Precision, asked: Asked | None = None
+) -> Written:
     """A model as `folder`, which must not be there yet; checked by reading it as immich does."""
     parts = _of_run(model) if is_run(model) else _of_pretrained(pretrained(model, text_model))
     dimensions = next((size for size in NAMES if size >= parts.model.dimensions), None)
@@ -119,7 +122,10 @@ def to_immich(model: str, text_model: str | None, folder: Path, precision: Preci
             *parts.notes,
             *parts.rules.notes,
         ]
-        parts.card.write(place, "onnx", dimensions, f"cp -r {folder.name} model-cache/clip/{name}", notes)
+        card = parts.card
+        if asked is not None:
+            card = card.with_numbers(asked.ranked(parts.model)[0].result.to_json())
+        card.write(place, "onnx", dimensions, f"cp -r {folder.name} model-cache/clip/{name}", notes)
         progress.advance()
     return Written(str(folder), "textual and visual graphs for immich", apart, notes)
 

@@ -70,9 +70,9 @@ class Agreement(Settings):
 
 
 class RecallKept(Settings):
-    """Recall on the test split of a run's corpus, text to picture and back, over all languages: mean of R@1, 5 and 10.
+    """Recall on the test split of a corpus, text to picture and back, over all languages: mean of R@1, 5 and 10.
 
-    `pytorch` is the run's own, `exported` that of what was exported from it.
+    `pytorch` is the model's own, `exported` that of what was exported from it.
     """
 
     corpus: str
@@ -113,7 +113,7 @@ class Manifest(Settings):
         {}, description="by language: the same by the words of the statements, without a picture"
     )
     agreement: Agreement
-    recall: RecallKept | None = Field(None, description="where the corpus of the run was at hand")
+    recall: RecallKept | None = Field(None, description="where a corpus was named, or that of the run was at hand")
 
 
 def read(folder: Path) -> Manifest:

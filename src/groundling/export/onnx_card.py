@@ -30,7 +30,7 @@ def write_card(card: Card, folder: Path, manifest: Manifest, name: Path) -> None
         kept = manifest.recall
         facts.append(
             f"Mean recall (R@1, 5 and 10, both ways) on the test split of {kept.corpus}: {kept.exported:.2f} as "
-            f"exported, {kept.pytorch:.2f} in PyTorch, both over the features of PyTorch's picture network."
+            f"exported, {kept.pytorch:.2f} in PyTorch."
         )
     card.write(folder, "groundling", manifest.dimensions, LOAD.format(folder=name.name), facts)
 

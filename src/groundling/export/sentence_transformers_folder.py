@@ -25,6 +25,7 @@ from groundling.errors import UserError
 from groundling.export import samples
 from groundling.export.card import Card, card_of_pretrained, card_of_run
 from groundling.export.onnx_card import started_from
+from groundling.export.recall import Asked
 from groundling.export.targets import Written, is_run, pretrained
 from groundling.export.write import export_run
 from groundling.export.write_pretrained import export_pretrained, folders_of
@@ -48,20 +49,25 @@ model = SentenceTransformer("{folder}"{trust})
 print(model.encode(["a dog on the beach"]).shape)"""
 
 
-def to_sentence_transformers(model: str, text_model: str | None, folder: Path) -> Written:
+def to_sentence_transformers(model: str, text_model: str | None, folder: Path, asked: Asked | None = None) -> Written:
     """A model as `folder`, which must not be there yet; checked by loading it with the library."""
     library = _library()
     with _quiet():
         if is_run(model):
-            return _run(TrainedModel.load(model, "cpu"), folder, library)
-        return _pretrained(pretrained(model, text_model), folder, library)
+            return _run(TrainedModel.load(model, "cpu"), folder, library, asked)
+        return _pretrained(pretrained(model, text_model), folder, library, asked)
 
 
-def _run(model: TrainedModel, folder: Path, library: Any) -> Written:
+def _asked(card: Card, model: Model, asked: Asked | None) -> Card:
+    """The card with the numbers of the corpus that was named."""
+    return card if asked is None else card.with_numbers(asked.ranked(model)[0].result.to_json())
+
+
+def _run(model: TrainedModel, folder: Path, library: Any, asked: Asked | None) -> Written:
     model.check_finds()
     run = model.run
     assert run is not None  # noqa: S101 (it was loaded from one)
-    card, reader = card_of_run(run, started_from(model)), model.readers[0]
+    card, reader = _asked(card_of_run(run, started_from(model)), model, asked), model.readers[0]
     texts, codes = samples.captions(reader.tokeniser, model.languages)
     parts = reader.encoder.pooled_transformer() if len(model.readers) == 1 else None
     with new_folder(folder.expanduser()) as place:
@@ -117,10 +123,11 @@ def _modules(library: Any, parts: PooledParts) -> list[Any]:
     return [*made, modules[0].Normalize()]
 
 
-def _pretrained(model: PretrainedModel, folder: Path, library: Any) -> Written:
+def _pretrained(model: PretrainedModel, folder: Path, library: Any, asked: Asked | None) -> Written:
     if model.prompt is not None:
         raise UserError(f"{model.name}: a prompt cannot be exported; give it to `encode`")
-    card, base = card_of_pretrained(folders_of(model)), _of_library("sentence_transformers.base.modules")
+    card = _asked(card_of_pretrained(folders_of(model)), model, asked)
+    base = _of_library("sentence_transformers.base.modules")
     reading, parts = model.text.text_rules(), model.text.pooled_parts()
     texts = samples.pieces(PieceTokeniser.from_json(piece_tokeniser(reading)))
     codes = [""] * len(texts)

@@ -4,13 +4,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from groundling.dataset import load_corpus
 from groundling.errors import UserError
 from groundling.export.manifest import Manifest
 from groundling.export.precision import Precision
 from groundling.files import refuse_existing
 from groundling.model.loading import is_exported
+from groundling.settings import CorpusSettings
 
 if TYPE_CHECKING:
+    from groundling.export.recall import Asked
     from groundling.model.pretrained import PretrainedModel
 
 
@@ -47,6 +50,8 @@ def export_model(
     immich: Path | None = None,
     precision: Precision = "float32",
     text_model: str | None = None,
+    corpus: str | None = None,
+    data: Path | None = None,
 ) -> Exported:
     """To the folders that are named; ONNX graphs beside the model where none is.
 
@@ -55,7 +60,15 @@ def export_model(
         onnx, sentence_transformers, immich: folders to write, which must not be there yet.
         precision: of the weights in ONNX graphs, those for immich as well.
         text_model: a separate text encoder for a pretrained pair.
+        corpus, data: what the model is asked about, for its card and for the recall that ONNX graphs keep; of a run
+            that was evaluated, its own when left out.
     """
+    from groundling.export.recall import Asked
+
+    asked = None
+    if corpus is not None:
+        asked = Asked(corpus, data)
+        load_corpus(CorpusSettings(name=corpus), data)  # an error before minutes of work
     folder = Path(model).expanduser()
     if onnx is None and sentence_transformers is None and immich is None:
         onnx = folder.with_name(f"{folder.name}.onnx") if folder.is_dir() else Path(f"{folder.name}.onnx")
@@ -65,28 +78,28 @@ def export_model(
         if place is not None:
             refuse_existing(place.expanduser())
     written: dict[str, Written] = {}
-    manifest = None if onnx is None else _to_onnx(model, text_model, onnx, precision)
+    manifest = None if onnx is None else _to_onnx(model, text_model, onnx, precision, asked)
     if sentence_transformers is not None:
         from groundling.export.sentence_transformers_folder import to_sentence_transformers
 
-        written["sentence_transformers"] = to_sentence_transformers(model, text_model, sentence_transformers)
+        written["sentence_transformers"] = to_sentence_transformers(model, text_model, sentence_transformers, asked)
     if immich is not None:
         from groundling.export.immich import to_immich
 
-        written["immich"] = to_immich(model, text_model, immich, precision)
+        written["immich"] = to_immich(model, text_model, immich, precision, asked)
     return Exported(onnx, manifest, written.get("sentence_transformers"), written.get("immich"))
 
 
-def _to_onnx(model: str, text_model: str | None, folder: Path, precision: Precision) -> Manifest:
+def _to_onnx(model: str, text_model: str | None, folder: Path, precision: Precision, asked: "Asked | None") -> Manifest:
     if is_run(model):
         from groundling.export.write import export_run
 
         if text_model is not None:
             raise UserError(f"{model}: a run has a text side of its own; another goes with a pretrained model")
-        return export_run(model, folder, precision)
+        return export_run(model, folder, precision, asked)
     from groundling.export.write_pretrained import export_pretrained
 
-    return export_pretrained(pretrained(model, text_model), folder, precision)
+    return export_pretrained(pretrained(model, text_model), folder, precision, asked)
 
 
 def is_run(model: str) -> bool:

@@ -18,7 +18,7 @@ from groundling.export.onnx_card import started_from, write_card
 from groundling.export.onnx_model import OnnxModel
 from groundling.export.picture_backbone import backbone_of_run
 from groundling.export.precision import Precision, reduced
-from groundling.export.recall import recall_kept
+from groundling.export.recall import Asked, kept, recall_of_run
 from groundling.export.trace import Graph, make_graph
 from groundling.files import atomic_path, new_folder, refuse_existing, with_checksum, write_json
 from groundling.model.trained import Reader, TrainedModel
@@ -27,13 +27,16 @@ from groundling.run import Run
 from groundling.systems import JudgingEncoders
 
 
-def export_run(run: str | Path, folder: str | Path, precision: Precision = "float32") -> Manifest:
+def export_run(
+    run: str | Path, folder: str | Path, precision: Precision = "float32", asked: Asked | None = None
+) -> Manifest:
     """The model of a run as `folder`, which must not be there yet.
 
     Args:
         run: a finished run of any system.
         folder: where the graphs go: text.onnx, picture.onnx, backbone.onnx, tokeniser.json, manifest.json.
         precision: of the weights that are kept (see `precision`).
+        asked: the corpus that recall is measured on; the run's own, where it was evaluated, when left out.
     """
     opened, folder = Run.open(Path(run)), Path(folder).expanduser()
     refuse_existing(folder)
@@ -81,9 +84,15 @@ def export_run(run: str | Path, folder: str | Path, precision: Precision = "floa
         write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
         exported = OnnxModel.load(place)
         agreement = measured(model, exported, network, precision, opened.folder)
-        manifest = manifest.model_copy(update={"agreement": agreement, "recall": recall_kept(model, exported)})
+        card = card_of_run(opened, started_from(model))
+        if asked is None:
+            recall = recall_of_run(model, exported)
+        else:
+            splits = asked.ranked(model, exported)
+            recall, card = kept(splits), card.with_numbers(splits[0].result.to_json())
+        manifest = manifest.model_copy(update={"agreement": agreement, "recall": recall})
         write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
-        write_card(card_of_run(opened, started_from(model)), place, manifest, folder)
+        write_card(card, place, manifest, folder)
         progress.advance()
     return manifest
 

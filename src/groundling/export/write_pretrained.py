@@ -18,6 +18,7 @@ from groundling.export.onnx_card import write_card
 from groundling.export.onnx_model import OnnxModel
 from groundling.export.picture_backbone import backbone_of_side
 from groundling.export.precision import Precision
+from groundling.export.recall import Asked, kept
 from groundling.export.trace import Examples, Graph, make_graph
 from groundling.export.write import file_sha256, write_graph
 from groundling.files import new_folder, refuse_existing, with_checksum, write_json
@@ -26,8 +27,11 @@ from groundling.model.sides import TextSide
 from groundling.progress import bar
 
 
-def export_pretrained(model: PretrainedModel, folder: str | Path, precision: Precision = "float32") -> Manifest:
-    """A pretrained model, loaded on the CPU, as `folder`, which must not be there yet."""
+def export_pretrained(
+    model: PretrainedModel, folder: str | Path, precision: Precision = "float32", asked: Asked | None = None
+) -> Manifest:
+    """A pretrained model, loaded on the CPU, as `folder`, which must not be there yet; recall is measured on the corpus
+    that is asked about."""
     folder = Path(folder).expanduser()
     refuse_existing(folder)
     reading, network = model.text.text_rules(), backbone_of_side(model, model.pictures)
@@ -72,9 +76,13 @@ def export_pretrained(model: PretrainedModel, folder: str | Path, precision: Pre
         )
         write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
         agreement = measured_pretrained(model, OnnxModel.load(place), precision)
-        manifest = manifest.model_copy(update={"agreement": agreement})
+        manifest, card = manifest.model_copy(update={"agreement": agreement}), card_of_pretrained(folders_of(model))
+        if asked is not None:
+            splits = asked.ranked(model, OnnxModel.load(place))
+            manifest = manifest.model_copy(update={"recall": kept(splits)})
+            card = card.with_numbers(splits[0].result.to_json())
         write_json(place / manifests.FILE, with_checksum(manifest.model_dump()))
-        write_card(card_of_pretrained(folders_of(model)), place, manifest, folder)
+        write_card(card, place, manifest, folder)
         progress.advance()
     return manifest
 

@@ -19,6 +19,8 @@ from groundling.vision.from_settings import comes_with_features, corpus_features
 if TYPE_CHECKING:
     from groundling.model.protocol import Model
 
+DIGEST = 64  # hexadecimal digits of a fingerprint
+
 
 def dataset_of(
     model: "Model", settings: CorpusSettings, data: Path | None = None, splits: Collection[str] | None = None
@@ -43,7 +45,9 @@ def dataset_of(
     model.load_picture_side()
     paths = [corpus.root / str(name) for name in corpus.pictures]
     known_by = {"model": model.name, "fingerprint": model.picture_fingerprint, "dimensions": model.features}
-    place = cache_folder() / "features" / f"model-{model.picture_fingerprint[:16]}-{model.features}"
+    # Behind the digest is what an export in fewer bits adds to it, for it sees slightly other things.
+    seen_by = model.picture_fingerprint[:16] + model.picture_fingerprint[DIGEST:]
+    place = cache_folder() / "features" / f"model-{seen_by}-{model.features}"
     found = cached(paths, place, known_by, model.features, model.preparation, model.features_of, model.batch)
     usable = np.ones(len(paths), dtype=bool)
     usable[[row for row, _ in found.failed]] = False

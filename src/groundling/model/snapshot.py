@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 PATTERNS = ("*config*.json", "modules.json", *hub.WEIGHTS, *hub.TOKENISER)
 FILES = (*PATTERNS, *(f"*/{pattern}" for pattern in PATTERNS))  # sentence-transformers has a folder for each part
 WHAT = "pretrained model"
+CARD = "README.md"  # says under which licence a model is, and what it reads; it decides no vector
 VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model")  # one of them is in every tokeniser
 # Weights in PyTorch's own format, which may only be read as tensors; and the models that are published with them alone.
 TENSORS = ("open_clip_pytorch_model.bin", "pytorch_model.bin")
@@ -29,9 +30,9 @@ def model_folder(name: str) -> Path:
         raise UserError(
             f"{name}: neither the folder of a run or of a pretrained model, nor a name on the hub (OWNER/MODEL)"
         )
-    found = hub.download(name, FILES, WHAT)
+    found = hub.download(name, (*FILES, CARD), WHAT)
     if not any(found.rglob("*.safetensors")) and any((found / file).exists() for file in HAS_TENSORS):
-        found = hub.download(name, (*FILES, *TENSORS), WHAT)
+        found = hub.download(name, (*FILES, CARD, *TENSORS), WHAT)
     return found
 
 
