@@ -171,6 +171,15 @@ def test_what_does_not_fit_is_told(clip: Path) -> None:
         backbone_of(features_of(clip, stage=3))
 
 
+@pytest.mark.parametrize("kind", ["siglip2", "chinese_clip", "metaclip_2"])
+def test_a_pair_that_takes_sentences_in_its_own_way_is_not_read_in_another(kind: str, tmp_path: Path) -> None:
+    import tiny_pairs
+
+    tiny_pairs.PAIRS[kind](tmp_path)
+    with pytest.raises(UserError, match="whose text side takes its sentences in a way of its own"):
+        PooledEncoder(without_tokeniser(tmp_path), 8, PooledSettings())
+
+
 @pytest.mark.parametrize("kind", ["clip", "bert"])
 def test_a_step_looks_at_no_number_on_its_way(kind: str, clip: Path, tmp_path: Path) -> None:
     from torch._subclasses.fake_tensor import FakeTensorMode

@@ -270,6 +270,9 @@ def test_agreement_is_the_share_of_the_teachers_spread(
     share = ((said - meant) ** 2).sum() / ((meant - meant.mean(axis=0)) ** 2).sum()
     assert found.score == pytest.approx(100 * (1 - share), abs=0.01)
     assert found.languages == {"de": found.score}
+    # Figure 4.1 and Table A.2 of the thesis: MSE and MAE, summed over dimensions.
+    assert found.also["squared_error"] == pytest.approx(((said - meant) ** 2).sum(axis=1).mean(), rel=1e-4)
+    assert found.also["absolute_error"] == pytest.approx(np.abs(said - meant).sum(axis=1).mean(), rel=1e-4)
 
 
 def test_the_published_loss_is_the_squared_error_before_unit_length(

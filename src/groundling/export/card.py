@@ -69,8 +69,9 @@ class Card:
             if "text_to_image" in scores:
                 ways = (scores["text_to_image"]["R@10"], scores["image_to_text"]["R@10"])
                 numbers.append(Numbers(code, float(ways[0]), float(ways[1])))
-        counts = {"captions": int(found.get("captions", 0)), "pictures": int(found.get("pictures", 0))}
-        return replace(self, corpus=str(found.get("corpus", "")), numbers=numbers, **counts)
+        captions, pictures = int(found.get("captions", 0)), int(found.get("pictures", 0))
+        corpus = str(found.get("corpus", ""))
+        return replace(self, corpus=corpus, captions=captions, pictures=pictures, numbers=numbers)
 
     def write(self, folder: Path, library: str, dimensions: int, load: str, facts: Sequence[str]) -> None:
         """README.md in an export.

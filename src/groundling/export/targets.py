@@ -65,7 +65,7 @@ def export_model(
     """
     from groundling.export.recall import Asked
 
-    asked = None
+    asked: Asked | None = None
     if corpus is not None:
         asked = Asked(corpus, data)
         load_corpus(CorpusSettings(name=corpus), data)  # an error before minutes of work

@@ -52,6 +52,12 @@ class PooledEncoder(HubEncoder):
         self.encoder: nn.Module = side.requires_grad_(settings.trainable)
         self.pooling: StatePooling = settings.pooling
         self.causal = side.config.model_type == "clip_text_model"  # no token looks at what comes after it
+        # SigLIP takes the last of 64, MetaCLIP 2 looks back only, others take the first: none of it is done here.
+        if side is not whole and not self.causal:
+            raise UserError(
+                f"{tokeniser.encoder}: a pair of type {whole.config.model_type}, whose text side takes its sentences "
+                "in a way of its own; begin with it by `system: {name: tuned, start: …}`, or teach it by --student own"
+            )
         self.project = nn.Linear(side.config.hidden_size, dimensions, bias=False)
         own = getattr(whole, "text_projection", None)
         if isinstance(own, nn.Linear):
