@@ -120,8 +120,8 @@ def load(
     try:
         tensors, said = _read(path)
         about = json.loads(said["progress"])
-        for number, expected in enumerate(json.loads(said.get("parts", "[]"))):
-            file = _part_file(path, int(about["step"]), number)
+        for at, expected in enumerate(json.loads(said.get("parts", "[]"))):
+            file = _part_file(path, int(about["step"]), at)
             if not file.exists():
                 raise KeyError(f"{file.name} is missing")
             part, of = _read(file)
