@@ -43,6 +43,20 @@ def test_a_label_that_is_none_stops_a_strict_build(own_ground: Path) -> None:
     assert not (own_ground / "said").exists()
 
 
+def test_statements_are_translated_by_a_table_and_keep_their_labels(own_ground: Path) -> None:
+    write(own_ground, ROWS)
+    (own_ground / "table.tsv").write_text("en\tde\tA dog runs.\tEin Hund läuft.\n", encoding="utf-8")
+    translating = ["--to", "de", "--source", "table.tsv", "--statements"]
+    said = call("corpus", "translate", "said.csv", *translating, "--out", "six")
+    assert said.code == 0, said.err
+    labels = call("corpus", "inspect", "six", "--json").json["statements"]["labels"]
+    assert labels["train"]["de"] == {"contradiction": 0, "neutral": 0, "entailment": 1}  # the person's; no cat is there
+    assert labels["test"]["de"] == {"contradiction": 0, "neutral": 1, "entailment": 0}
+    (own_ground / "plain.csv").write_text("picture,language,text,split\na.png,en,A dog runs.,train\n")
+    assert_one_sentence(call("corpus", "translate", "plain.csv", *translating, "--out", "none"), "has no statements")
+    assert not (own_ground / "none").exists()
+
+
 def test_corpora_of_statements_are_listed() -> None:
     listed = {row["name"] for row in call("corpus", "list", "--json").json}
     assert {"scenes", "snli-ve", "e-snli-ve", "xvnli"} <= listed
