@@ -178,7 +178,8 @@ def pretended(count: int, folder: Path | None, rate: float) -> dict[str, Any]:
             yield from ahead(pool, function, batches, limit=cache.LANES + 1)
 
     with tempfile.TemporaryDirectory() as place, patch.object(cache, "_in_lanes", in_threads):
-        store = Store(Path(place), photos(folder), count)
+        store = Store(Path(place), photos(folder), min(count, 4000))  # few, so that their file stays in memory
+        store.count = count
         started = time.perf_counter()
         done = sum(len(keys) for keys, _ in encoded(store, encode, size, Path(place) / "features", on_gpu=True))
         seconds = time.perf_counter() - started
