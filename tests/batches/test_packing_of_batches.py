@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundling.batches import packing
 from groundling.batches.packing import effort, even_groups, groups_of, packing_of, words_read
 
 
@@ -52,6 +53,12 @@ def test_groups_by_hand() -> None:
     assert groups_of(np.full(20, 6), 40) == ((8, 20),)
 
 
+@pytest.fixture
+def of_64(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "AT_ONCE", 64)
+
+
+@pytest.mark.usefixtures("of_64")
 def test_even_groups_by_hand() -> None:
     """Two groups of 24 and 104 captions, of nine and of three words, take (24 + 16) · 9 = (104 + 16) · 3."""
     assert even_groups([9] * 16 + [3] * 112) == [24, 104]
@@ -60,6 +67,7 @@ def test_even_groups_by_hand() -> None:
     assert even_groups([7]) == [1]
 
 
+@pytest.mark.usefixtures("of_64")
 @pytest.mark.parametrize("captions", [1, 63, 200, 512, 1000])
 def test_even_groups_take_about_as_long_and_have_little_padding(captions: int) -> None:
     draw = np.random.default_rng(captions)

@@ -16,7 +16,7 @@ WORDS = 3
 SHARES = 8
 #: Tenths of the captions that a group and the longer ones have together, and what its longest is rounded up to.
 GROUPS = ((10, 4), (5, 4), (1, 8))
-AT_ONCE = 64  # captions that a core reads together, on average
+AT_ONCE = 128  # captions that are read together, on average: with fewer, two cores of one process wait for each other
 
 
 def packing_of(lengths: npt.NDArray[np.int64], most: int) -> Packing:
