@@ -9,6 +9,7 @@ from groundling.cli.output import AsJson, Data, Device, Prompt, Ray, TextModel, 
 
 if TYPE_CHECKING:
     from groundling.search.build import Built
+    from groundling.search.bulk import BulkImport
     from groundling.search.index_request import Options
 
 LISTED = 20  # reasons to skip files on the terminal; --json has all
@@ -68,6 +69,26 @@ def index(
         Path | None,
         typer.Option(help="Texts that people look for, one a line: the recall is measured and reached for them, too."),
     ] = None,
+    bulk: Annotated[
+        str | None,
+        typer.Option(
+            metavar="STORAGE",
+            help="Rows reach the Milvus of --store as files that it reads by itself: a folder, or an address such as "
+            "s3://BUCKET/imports, in the storage that the server keeps its own data in.",
+        ),
+    ] = None,
+    bulk_prefix: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="What the server calls the place that --bulk names, where that differs: of a folder its path, of an "
+            "address what stands behind the bucket.",
+        ),
+    ] = None,
+    bulk_timeout: Annotated[
+        float | None,
+        typer.Option(min=1.0, help="Seconds without news of an import after which --bulk gives up; 1800 by default."),
+    ] = None,
     data: Data = None,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -90,6 +111,7 @@ def index(
         "device": device,
         "recall": recall,
         "queries": () if queries is None else _lines(queries),
+        "bulk": _bulk(bulk, bulk_prefix, bulk_timeout),
     }
     if captions is None:
         if language is not None:
@@ -115,6 +137,17 @@ def index(
     if as_json:
         return print_json({**asdict(built), "search": built.search.model_dump()})
     _show(built)
+
+
+def _bulk(storage: str | None, prefix: str | None, timeout: float | None) -> "BulkImport | None":
+    from groundling.errors import UserError
+    from groundling.search.bulk import PATIENCE, BulkImport
+
+    if storage is None:
+        if prefix is not None or timeout is not None:
+            raise UserError("--bulk-prefix and --bulk-timeout go with --bulk")
+        return None
+    return BulkImport(storage, prefix, timeout or PATIENCE)
 
 
 def _best_there_is() -> str:

@@ -80,10 +80,10 @@ def _matching(pattern: str) -> list[str]:
     try:
         return sorted(_address(pattern, str(found)) for found in system.glob(path))
     except Exception as error:  # object stores have each their own, as where there are no credentials
-        raise UserError(f"{pattern}: cannot be read ({_reason(error)})") from None
+        raise UserError(f"{pattern}: cannot be read ({reason(error)})") from None
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
     """What a file system or an object store says, in one line."""
     return getattr(error, "strerror", None) or (str(error).strip().splitlines() or [type(error).__name__])[0]
 
@@ -94,7 +94,7 @@ def files_below(address: str) -> list[Item]:
     try:
         found = system.find(path, detail=True)
     except Exception as error:  # object stores have each their own, as where there are no credentials
-        raise UserError(f"{address}: cannot be read ({_reason(error)})") from None
+        raise UserError(f"{address}: cannot be read ({reason(error)})") from None
     items = []
     for place, facts in sorted(found.items()):
         name = str(PurePosixPath(place).relative_to(path)) if place != path else PurePosixPath(place).name
@@ -118,7 +118,7 @@ def members(shard: str) -> list[Item]:
                     items.append(Item(f"{label}/{member.name}", shard, member.offset_data, member.size, when))
                 tar.members = []  # type: ignore[attr-defined]  # else all headers stay in memory
     except Exception as error:  # of the tar file, the file system, or an object store, which have each their own
-        raise UserError(f"{shard}: not a readable tar file ({_reason(error)}); mend or leave it out") from None
+        raise UserError(f"{shard}: not a readable tar file ({reason(error)}); mend or leave it out") from None
     return items
 
 
@@ -136,7 +136,7 @@ def read(items: Sequence[Item]) -> Iterator[tuple[Item, bytes | str]]:
                 continue
             data = system.cat_file(path, first.offset, last.offset + last.size)
         except Exception as error:  # object stores have each their own
-            why = _reason(error)
+            why = reason(error)
             yield from ((item, why) for item in together)
             continue
         for item in together:

@@ -27,6 +27,7 @@ from groundling.model import Model, Vectors
 from groundling.progress import bar, collect
 from groundling.search import manifest as manifests
 from groundling.search import store as stores
+from groundling.search.bulk import BulkImport
 from groundling.search.entries import Entries, Entry
 from groundling.search.journal import Journal, Json
 from groundling.search.manifest import Manifest, ModelFacts, SearchFacts, StoredFile, StoreFacts
@@ -112,7 +113,9 @@ class Build:
             while waiting:
                 collect(waiting, progress)
 
-    def finish(self, root: Path | None, store: StoreFacts, kind: str, aim: Aim) -> Built:
+    def finish(
+        self, root: Path | None, store: StoreFacts, kind: str, aim: Aim, bulk: BulkImport | None = None
+    ) -> Built:
         """Table, vectors, manifest; and the journal is done with."""
         rows = [self.rows[key] for key in sorted(self.rows)]
         if not rows:
@@ -122,7 +125,7 @@ class Build:
         entries, old = [row.entry for row in rows], self.previous.manifest
         search = old.search if old is not None and self._same(entries, store, kind, aim) else None
         if search is None:
-            search = self._write(rows, root, store, kind, aim)
+            search = self._write(rows, root, store, kind, aim, bulk)
         elif old is not None and (old.skipped, old.model) != (self.skipped, self.facts):
             manifests.write(self.folder, old.model_copy(update={"skipped": self.skipped, "model": self.facts}))
         self.journal.remove()
@@ -154,13 +157,15 @@ class Build:
         same_aim = old.search.target in (None, aim.recall) and aim.texts is None
         return entries == self.previous.old_entries and same_aim
 
-    def _write(self, rows: list[Row], root: Path | None, store: StoreFacts, kind: str, aim: Aim) -> SearchFacts:
+    def _write(
+        self, rows: list[Row], root: Path | None, store: StoreFacts, kind: str, aim: Aim, bulk: BulkImport | None
+    ) -> SearchFacts:
         entries = Entries.of([row.entry for row in rows])
 
         def fetch(wanted: Any) -> Vectors:
             return vectors_of([rows[row].vector for row in wanted.tolist()], self.previous.store, self.facts.dimensions)
 
-        written = stores.write(self.folder, store, entries, self.facts.dimensions, fetch, kind, aim)
+        written = stores.write(self.folder, store, entries, self.facts.dimensions, fetch, kind, aim, bulk)
         write_index(self.folder, self.kind, entries, self.facts, store, written, root, self.skipped)
         return written.search
 

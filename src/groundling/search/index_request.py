@@ -12,6 +12,7 @@ from groundling.errors import UserError, did_you_mean
 from groundling.model import Model, load
 from groundling.search import manifest as manifests
 from groundling.search.build import Build, Built, building
+from groundling.search.bulk import BulkImport
 from groundling.search.manifest import ModelFacts, StoreFacts
 from groundling.search.recall import ENOUGH, Aim
 from groundling.search.searchable import searchable
@@ -31,6 +32,7 @@ class Options(TypedDict, total=False):
     device: str
     recall: float | None
     queries: Sequence[str]
+    bulk: BulkImport | None
 
 
 @dataclass
@@ -46,6 +48,7 @@ class IndexRequest:
         device: auto, cpu, cuda or cuda:0.
         recall: the share of the ten nearest that an approximate search must find; 0.95, or that of the index.
         queries: texts for which it must find that, too.
+        bulk: rows reach a Milvus as files in its storage.
         old: the index that is there, where there is one.
     """
 
@@ -59,6 +62,7 @@ class IndexRequest:
     device: str = "auto"
     recall: float | None = None
     queries: Sequence[str] = ()
+    bulk: BulkImport | None = None
 
     def __post_init__(self) -> None:
         self.old = self._existing()
@@ -84,7 +88,7 @@ class IndexRequest:
         model, facts = self._load()
         store = self._store(model)
         with building(self.out, content, model, facts) as build:
-            yield build, lambda root: build.finish(root, store, self.kind, self._aim(model))
+            yield build, lambda root: build.finish(root, store, self.kind, self._aim(model), self.bulk)
 
     def _load(self) -> tuple[Model, ModelFacts]:
         """The model asked for; that of the index where none is."""
@@ -114,7 +118,7 @@ class IndexRequest:
             facts = self.old.store
         else:
             facts = store_facts(self.store, self.out, model.fingerprint)
-        check_store(self.out, facts, self.kind)
+        check_store(self.out, facts, self.kind, self.bulk)
         return facts
 
     def _aim(self, model: Model) -> Aim:

@@ -39,7 +39,7 @@ def index_pictures(
         model, text_model: see `model.loading.load`.
         known: SHA-256 of a picture's bytes → its vector, for those that the model has looked at before.
         ray: pictures are encoded by the workers of the Ray at this address, or of one of this machine for "local".
-        options: prompt, store, kind, update, device, recall and queries, as `IndexRequest` has them.
+        options: prompt, store, kind, update, device, recall, queries and bulk, as `IndexRequest` has them.
     """
     if ray is not None:
         _check_ray(ray)

@@ -23,14 +23,16 @@ from groundling.errors import UserError
 from groundling.hub import first_line
 from groundling.model.vectors import Vectors
 from groundling.progress import bar, collect
-from groundling.search import milvus_address, recall
+from groundling.search import milvus_address, milvus_import, recall
+from groundling.search.bulk import BulkImport
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoreFacts
 from groundling.search.milvus_address import TOKEN, address_of
+from groundling.search.milvus_rows import STRONG, part_of, portions, quoted, records
+from groundling.search.milvus_shards import Shards
 from groundling.search.search_filter import SearchFilter
 from groundling.search.store import Fetch, Unavailable
 
-PORTION = 500  # rows asked for at once
 SENT = 2**23  # bytes of vectors sent at once
 SENDERS = 4  # portions that are on their way to a server at once; a file has one writer
 ASKED = 64  # queries of one request
@@ -40,7 +42,8 @@ PAUSE = 1.0  # seconds between two questions whether the lists are made
 OLDEST = (2, 4)  # a server before puts rows into other partitions than it looks for them in (milvus-io/milvus#30607)
 LONGEST = 4096 * 4  # bytes of a path or a caption
 MOST_LISTS = 65_536
-STRONG = {"consistency_level": "Strong"}  # whoever builds an index must see what was just put in
+GROUP = "__default_resource_group"  # the query nodes that a collection is loaded into, unless it names others
+TOO_FEW = re.compile(r"nodes? not enough|resource insufficient.*Node")  # what servers say of replicas, by their age
 ADDRESSES = "MILVUS_URI"  # the variable that names addresses, with commas between them
 
 Answer = TypeVar("Answer")
@@ -95,20 +98,53 @@ def connect(folder: Path, store: StoreFacts) -> Any:
         raise UserError(f"Milvus at {uri} cannot be reached ({first_line(error)}){alone}") from None
 
 
-def check(folder: Path, store: StoreFacts, kind: str) -> None:
+def check(folder: Path, store: StoreFacts, kind: str, bulk: BulkImport | None = None) -> None:
     """Whether there is such a Milvus, and it can do what is asked."""
     if kind == "hnsw":
         raise UserError("--kind hnsw is for FAISS; a Milvus has exact and ivf")
     client = connect(folder, store)
-    with _filled(store):
-        version = str(client.get_server_version())
-    client.close()
-    found = re.match(r"v?(\d+)\.(\d+)", version)
-    if found and (int(found[1]), int(found[2])) < OLDEST:
+    try:
+        with _filled(store):
+            _check_version(str(client.get_server_version()), store, bulk)
+            _check_replicas(client, store)
+            if bulk is not None:
+                milvus_import.Jobs(client, store, PATIENCE).check()
+                Shards(bulk, str(store.collection)).check()
+    finally:
+        client.close()
+
+
+def _check_version(version: str, store: StoreFacts, bulk: BulkImport | None) -> None:
+    found = re.match(r"v?(\d+)\.(\d+)\.(\d+)", version)
+    there = (2**31,) if found is None else tuple(map(int, found.groups()))
+    if bulk is not None and there < milvus_import.OLDEST:
+        wanted = ".".join(map(str, milvus_import.OLDEST))
+        raise UserError(f"Milvus at {store.uri} is {version}; --bulk needs {wanted} or newer")
+    if bulk is None and there < OLDEST:
         wanted = ".".join(map(str, OLDEST))
         raise UserError(
-            f"Milvus at {store.uri} is {version}, and loses rows of partitions; {wanted} or newer is needed"
+            f"Milvus at {store.uri} is {version}, and loses rows of partitions that are sent to it; {wanted} or "
+            "newer is needed, or --bulk"
         )
+
+
+def _check_replicas(client: Any, store: StoreFacts) -> None:
+    """Each copy of a collection takes a query node of its own, and a standalone server has one."""
+    if store.replicas is None or store.replicas == 1:
+        return
+    try:
+        nodes = int(client.describe_resource_group(GROUP).num_available_node)
+    except Exception:  # Milvus Lite has none, Zilliz Cloud shows none, and some may not look: loading tells
+        return
+    if store.replicas > nodes:
+        raise UserError(_too_few_nodes(store, f"it has {nodes}"))
+
+
+def _too_few_nodes(store: StoreFacts, said: str) -> str:
+    return (
+        f"Milvus at {store.uri} cannot hold {store.replicas} copies of a collection ({said}): "
+        f"replicas={store.replicas} needs {store.replicas} query nodes, and a standalone server is one"
+    )
 
 
 @contextmanager
@@ -127,17 +163,26 @@ def _filled(store: StoreFacts) -> Iterator[None]:
 
 
 def write(
-    folder: Path, store: StoreFacts, entries: Entries, dimensions: int, fetch: Fetch, kind: str, aim: recall.Aim
+    folder: Path,
+    store: StoreFacts,
+    entries: Entries,
+    dimensions: int,
+    fetch: Fetch,
+    kind: str,
+    aim: recall.Aim,
+    bulk: BulkImport | None = None,
 ) -> SearchFacts:
     """The collection then holds the vectors of these entries, and no others."""
     client, name = connect(folder, store), str(store.collection)
     try:
         with _filled(store):
             lists = max(1, min(round(4 * np.sqrt(len(entries))), MOST_LISTS))
+            if client.has_collection(name) and not client.list_indexes(name):
+                client.drop_collection(name)  # somebody was stopped while it was made
             if not client.has_collection(name):
                 _create(client, store, dimensions, kind, lists)
             _load(client, store)
-            _bring_up_to_date(client, store, entries, fetch, dimensions)
+            _bring_up_to_date(client, store, entries, fetch, dimensions, bulk)
             return _measured(client, name, entries, kind, lists, aim)
     finally:
         client.close()
@@ -159,7 +204,8 @@ def _create(client: Any, store: StoreFacts, dimensions: int, kind: str, lists: i
     index.add_index("vector", metric_type="IP", **chosen)
     options = {} if store.partitions is None else {"num_partitions": store.partitions}
     level = store.consistency or "Strong"
-    client.create_collection(store.collection, schema=schema, index_params=index, consistency_level=level, **options)
+    client.create_collection(store.collection, schema=schema, consistency_level=level, **options)
+    client.create_index(store.collection, index)  # by itself: else it is loaded at once, and in one copy
 
 
 def _load(client: Any, store: StoreFacts) -> None:
@@ -169,52 +215,46 @@ def _load(client: Any, store: StoreFacts) -> None:
             store.collection, **({} if store.replicas is None else {"replica_number": store.replicas})
         )
     except Exception as error:
+        if TOO_FEW.search(str(error)):
+            raise UserError(_too_few_nodes(store, first_line(error))) from None
         copies = "" if store.replicas is None else f" in {store.replicas} copies"
         raise UserError(f"Milvus at {store.uri} cannot load the collection{copies} ({first_line(error)})") from None
 
 
-def _bring_up_to_date(client: Any, store: StoreFacts, entries: Entries, fetch: Fetch, dimensions: int) -> None:
-    """Whatever is missing is sent, a portion at a time; what was sent before a build was cut short is there."""
+def _bring_up_to_date(
+    client: Any, store: StoreFacts, entries: Entries, fetch: Fetch, dimensions: int, bulk: BulkImport | None
+) -> None:
+    """Whatever is missing is sent or imported; what came there before a build was cut short is there."""
     name = str(store.collection)
+    if milvus_import.Jobs(client, store, (bulk or BulkImport("")).patience).settle():
+        client.refresh_load(name, timeout=BUILDING)  # else it does not show what has just been imported
     there = _all_ids(client, name)
     missing = np.flatnonzero(~np.isin(entries.ids, there))
     surplus = there[~np.isin(there, entries.ids)]
-    senders = SENDERS if "://" in str(store.uri) else 1
+    if bulk is None:
+        _send(client, store, entries, missing, fetch, dimensions)
+    elif len(missing):
+        milvus_import.import_rows(client, store, bulk, entries, missing, fetch, dimensions)
+        client.refresh_load(name, timeout=BUILDING)
+    for ids in portions(surplus):
+        client.delete(name, ids=ids.tolist())
+    client.flush(name)
+    if bulk is not None:
+        milvus_import.check_counts(client, store, entries)
+
+
+def _send(client: Any, store: StoreFacts, entries: Entries, missing: Rows, fetch: Fetch, dimensions: int) -> None:
+    """A portion at a time, several of which are on their way at once."""
+    name, senders = str(store.collection), SENDERS if "://" in str(store.uri) else 1
     with bar("Milvus", total=len(missing)) as progress, ThreadPoolExecutor(senders) as pool:
         under_way: dict[Future[Any], int] = {}
-        for rows in _portions(missing, max(1, SENT // (4 * dimensions))):
-            data = _records(entries, rows, fetch(rows), store.layout)
+        for rows in portions(missing, max(1, SENT // (4 * dimensions))):
+            data = records(entries, rows, fetch(rows), store.layout)
             under_way[pool.submit(client.upsert, name, data)] = len(rows)
             while len(under_way) > senders:
                 collect(under_way, progress)
         while under_way:
             collect(under_way, progress)
-    for ids in _portions(surplus):
-        client.delete(name, ids=ids.tolist())
-    client.flush(name)
-
-
-def _records(entries: Entries, rows: Rows, vectors: Vectors, layout: int) -> list[dict[str, Any]]:
-    records = []
-    for row, vector in zip(rows.tolist(), vectors, strict=True):
-        entry = entries.row(row)
-        record = {
-            "id": int(entries.ids[row]),
-            "name": entry.name,
-            "taken": entry.taken,
-            "vector": vector.tolist(),
-        }
-        records.append(record if layout == 1 else {**record, "part": part_of(entry.name, entry.language)})
-    return records
-
-
-def part_of(name: str, language: str) -> str:
-    """What decides on the partition: of a caption its language, of a picture the first folder that it is in.
-
-    >>> part_of("2019/italy/beach.jpg", ""), part_of("beach.jpg", ""), part_of("ein Hund", "de")
-    ('2019', '', 'de')
-    """
-    return language or (name.partition("/")[0] if "/" in name else "")
 
 
 def _all_ids(client: Any, name: str) -> Rows:
@@ -327,20 +367,16 @@ def expression(choice: SearchFilter, layout: int = 2) -> str:
     if choice.language:
         if layout == 1:
             raise UserError("this index was put into its Milvus without the languages of captions; build it again")
-        parts.append(f"part == {_quoted(choice.language)}")
+        parts.append(f"part == {quoted(choice.language)}")
     if choice.folder:
         if layout > 1:  # only its partition is looked into
-            parts.append(f"part == {_quoted(part_of(choice.folder + '/', ''))}")
-        parts += [f"name >= {_quoted(choice.folder + '/')}", f"name < {_quoted(choice.folder + '0')}"]
+            parts.append(f"part == {quoted(part_of(choice.folder + '/', ''))}")
+        parts += [f"name >= {quoted(choice.folder + '/')}", f"name < {quoted(choice.folder + '0')}"]
     if choice.since:
-        parts.append(f"taken >= {_quoted(choice.since)}")
+        parts.append(f"taken >= {quoted(choice.since)}")
     if choice.until:
-        parts += [f"taken < {_quoted(choice.after)}", 'taken > ""']
+        parts += [f"taken < {quoted(choice.after)}", 'taken > ""']
     return " and ".join(parts)
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def _search(
@@ -356,7 +392,7 @@ def _search(
 ) -> tuple[Vectors, Rows]:
     scores = np.full((len(queries), k), -np.inf, dtype=np.float32)
     rows = np.full((len(queries), k), -1, dtype=np.int64)
-    for some in _portions(np.arange(len(queries), dtype=np.int64), ASKED):
+    for some in portions(np.arange(len(queries), dtype=np.int64), ASKED):
         found = client.search(
             name,
             queries[some].tolist(),
@@ -376,12 +412,8 @@ def _search(
 def _fetch(client: Any, name: str, ids: Rows, patience: float | None = None) -> Vectors:
     """The vectors under these numbers, in their order."""
     parts = []
-    for portion in _portions(ids):
+    for portion in portions(ids):
         found = client.get(name, ids=portion.tolist(), output_fields=["vector"], timeout=patience or PATIENCE)
         by_id = {row["id"]: row["vector"] for row in found}
         parts.append(np.array([by_id[number] for number in portion.tolist()], dtype=np.float32))
     return np.concatenate(parts)
-
-
-def _portions(rows: Rows, size: int = PORTION) -> Iterator[Rows]:
-    return (rows[start : start + size] for start in range(0, len(rows), size))

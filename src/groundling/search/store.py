@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from groundling.errors import UserError
 from groundling.model.vectors import Vectors
+from groundling.search.bulk import BulkImport
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoredFile, StoreFacts
 from groundling.search.recall import Aim
@@ -82,16 +83,23 @@ def allow_store(wanted: str | None) -> None:
         _server(name).allow(wanted)
 
 
-def check_store(folder: Path, facts: StoreFacts, kind: str) -> None:
+def check_store(folder: Path, facts: StoreFacts, kind: str, bulk: BulkImport | None = None) -> None:
     """Whether the store can be had, asked before anything is encoded for it."""
+    if bulk is not None and facts.name != "milvus":
+        raise UserError("--bulk is for a Milvus, which reads files by itself; --store names one, as milvus:URI")
     if facts.name in SERVERS:
-        _server(facts.name).check(folder, facts, kind)
+        _server(facts.name).check(folder, facts, kind, **_imported(bulk))
         return
     if facts.name == "faiss-disk" and kind not in ("auto", "exact"):
         raise UserError(f"--kind {kind} is for --store faiss; on disk it is exact or, left out, chosen by the size")
     from groundling.search import faiss_store
 
     faiss_store.faiss_module()
+
+
+def _imported(bulk: BulkImport | None) -> dict[str, BulkImport]:
+    """What only the module of a Milvus takes."""
+    return {} if bulk is None else {"bulk": bulk}
 
 
 def write(
@@ -102,6 +110,7 @@ def write(
     fetch: Fetch,
     kind: str,
     aim: Aim = Aim(),
+    bulk: BulkImport | None = None,
 ) -> Written:
     """Make the store hold exactly the vectors of these entries."""
     if facts.name == "faiss-disk":
@@ -111,7 +120,9 @@ def write(
     if kind == "auto":
         kind = "exact" if len(entries) <= EXACT_UP_TO else "ivf"
     if facts.name in SERVERS:
-        return Written(_server(facts.name).write(folder, facts, entries, dimensions, fetch, kind, aim))
+        return Written(
+            _server(facts.name).write(folder, facts, entries, dimensions, fetch, kind, aim, **_imported(bulk))
+        )
     from groundling.search import faiss_store
 
     return faiss_store.write(folder, entries, fetch, kind, aim)
