@@ -258,7 +258,7 @@ def test_a_row_is_the_same_sent_or_imported() -> None:
     rows = np.array([4, 0, 39])
     sent = records(ENTRIES, rows, VECTORS[rows], 2)
     assert as_table(ENTRIES, rows, VECTORS[rows], 2).to_pylist() == sent
-    assert [row["part"] for row in sent] == ["b", "a", "a"] and [row["name"] for row in sent][0] == "b/4.png"
+    assert [row["part"] for row in sent] == ["b", "a", "a"] and sent[0]["name"] == "b/4.png"
     assert "part" not in records(ENTRIES, rows, VECTORS[rows], 1)[0]
     names, chosen = partitions(ENTRIES, np.arange(40))
     assert [names[part] for part in chosen] == [part_of(name, "") for name in ENTRIES.table["name"].to_pylist()]

@@ -1,4 +1,4 @@
-"""Bulk import into a real Milvus: the index answers like FAISS, and a build that was killed loses and doubles nothing."""
+"""Bulk import into a real Milvus: found as by brute force, and a build that was killed loses and doubles nothing."""
 
 import os
 import signal
