@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from colours import Toy, paint_many
 
+from groundling.cli import main
 from groundling.errors import UserError
 from groundling.search import Index, index_captions, index_pictures, milvus_import, milvus_store
 from groundling.search.bulk import BulkImport
@@ -236,6 +237,27 @@ def test_milvus_lite_and_old_servers_are_refused_before_the_work(
     monkeypatch.setattr(MilvusClient, "get_server_version", lambda _: "v2.3.3")
     with pytest.raises(UserError, match=r"is v2\.3\.3; --bulk needs 2\.3\.4 or newer"):
         milvus_store.check(tmp_path, place, "exact", bulk)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--bulk", "storage"], "is a Milvus Lite, which imports no files; leave it out"),
+        (["--bulk-prefix", "x"], "--bulk-prefix and --bulk-timeout go with --bulk"),
+    ],
+)
+def test_the_command_says_no_in_one_sentence(
+    toy: Toy, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], words: str
+) -> None:
+    paint_many(tmp_path / "photos", 3)
+    out = tmp_path / "index"
+    asked = ["index", str(tmp_path / "photos"), "--model", "toy", "--out", str(out), "--store", "milvus:", *options]
+    with pytest.raises(SystemExit) as stop:
+        main(asked)
+    said = capsys.readouterr().err
+    assert stop.value.code == 2 and words in said and said.count("\n") == 1
+    assert toy.encoded == 0 and not (out / "manifest.json").exists()
 
 
 def test_replicas_need_query_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

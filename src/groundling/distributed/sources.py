@@ -177,9 +177,7 @@ def file_system(address: str) -> tuple[Any, str]:
         from fsspec.core import url_to_fs
         from fsspec.implementations.local import LocalFileSystem
     except ImportError:
-        raise UserError(
-            "shards and addresses need fsspec: pip install 'groundling[ray]' or 'groundling[milvus]'"
-        ) from None
+        raise UserError("shards and addresses need fsspec: pip install 'groundling[ray]', or fsspec itself") from None
     if "://" not in address:  # names of files may hold what would mean something in an address
         return LocalFileSystem(), str(Path(address).absolute())
     try:
