@@ -9,18 +9,25 @@ import json
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
+from hashlib import sha256
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from groundling.decoding.opening import load_decoders, open_picture, taken
+from groundling.decoding.shared_memory import SharedMemory
 from groundling.decoding.structure import PictureError, TooManyPixels
 from groundling.decoding.work import Work, work_of
 
 FILES = 16  # handles: its pipe, and libraries that are loaded late
 NICE = 5  # who waits for words goes before who waits for pictures
+ONE, MANY = b"1", b"N"  # what is asked for: the picture in the bytes that follow, or those in files
+TOGETHER = 0.5  # seconds after which what was made of several files is handed over: who asked may have changed his mind
+CHANGED = "changed while it was being read"
 BEGUN = b"B"  # sent when a process has all it needs; what comes next is the answer
 DONE, FAILED, LARGE, TOO_LARGE = b"D", b"F", b"L", b"T"
 
@@ -45,50 +52,89 @@ class Order(NamedTuple):
     memory: int
 
 
-def main(handle: int) -> None:
+def main(handle: int, shared: int | None = None) -> None:
     """Decode one picture after another until nobody is at the other end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # control-C is for who started us
     with Connection(handle) as line:
         paths, formats, *limits = json.loads(line.recv_bytes())
         order = Order(paths, tuple(formats), *limits)
         sys.path[:] = order.paths
+        memory = None if shared is None else SharedMemory(shared)
         limit_all(order)
         with suppress(EOFError, OSError):
             while True:
-                work = work_of(line.recv_bytes())
+                asked = line.recv_bytes()
+                work = work_of(asked[1:])
                 data = line.recv_bytes()
                 load_decoders()
                 line.send_bytes(BEGUN)
-                limit_seconds(order.seconds)
-                line.send_bytes(answer(order, work, data))
+                if asked[:1] == MANY and work is not None and memory is not None:
+                    line.send_bytes(answer_many(order, work, json.loads(data), memory))
+                else:
+                    limit_seconds(order.seconds)
+                    line.send_bytes(_framed(*answer(order, work, data)))
                 del data
 
 
-def answer(order: Order, work: Work | None, data: bytes) -> bytes:
-    """What is sent back for one picture."""
+def answer(order: Order, work: Work | None, data: bytes) -> tuple[bytes, dict[str, Any], Any]:
+    """What is to be said of one picture: a word, facts in JSON, and the bytes or the array that was made of it."""
     try:
         with open_picture(data, order.formats, order.pixels) as image:
             if image.width * image.height > order.large:
-                return _framed(LARGE, {})
+                return LARGE, {}, b""
             facts: dict[str, Any] = {"format": image.format, "size": image.size, "taken": taken(image)}
         payload = b"" if work is None else work(data)
         if isinstance(payload, np.ndarray):
             facts["array"] = [payload.dtype.str, payload.shape]
-            payload = np.ascontiguousarray(payload).tobytes()
-        return _framed(DONE, facts, payload)
+        return DONE, facts, payload
     except TooManyPixels as error:
-        return _framed(TOO_LARGE, {"why": str(error)})
+        return TOO_LARGE, {"why": str(error)}, b""
     except PictureError as error:
-        return _framed(FAILED, {"why": str(error)})
+        return FAILED, {"why": str(error)}, b""
     except MemoryError:
-        return _framed(FAILED, {"why": "needs more memory than a picture may"})
+        return FAILED, {"why": "needs more memory than a picture may"}, b""
     except Exception as error:  # decoders raise whatever a damaged file leads them into
-        return _framed(FAILED, {"why": f"not a readable picture ({str(error) or type(error).__name__})"})
+        return FAILED, {"why": f"not a readable picture ({str(error) or type(error).__name__})"}, b""
 
 
-def _framed(kind: bytes, facts: dict[str, Any], payload: bytes = b"") -> bytes:
+def answer_many(order: Order, work: Work, files: list[tuple[str, str]], memory: SharedMemory) -> bytes:
+    """The same for the first of these files, as many as find room in the memory, where their arrays then are."""
+    answers: list[tuple[str, dict[str, Any]]] = []
+    end, before, started = 0, 0, time.monotonic()
+    for number, (path, key) in enumerate(files):
+        if number and (end + before > memory.size or time.monotonic() - started > TOGETHER):
+            break
+        memory.begun = number + 1
+        limit_seconds(order.seconds)
+        kind, facts, made = _answer_file(order, work, Path(path), key)
+        if kind == DONE and isinstance(made, np.ndarray):
+            if end + made.nbytes > memory.size:
+                if number:
+                    break  # it is asked for again, and then finds all of the memory
+                kind = LARGE
+            else:
+                facts["place"] = [end, end + made.nbytes]
+                end, before = memory.put(made, end), made.nbytes
+        answers.append((kind.decode(), facts))
+    return json.dumps([end, answers]).encode()
+
+
+def _answer_file(order: Order, work: Work, path: Path, key: str) -> tuple[bytes, dict[str, Any], Any]:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        return FAILED, {"why": error.strerror or str(error)}, b""
+    except MemoryError:
+        return FAILED, {"why": "needs more memory than a picture may"}, b""
+    if sha256(data).hexdigest() != key:
+        return FAILED, {"why": CHANGED}, b""
+    return answer(order, work, data)
+
+
+def _framed(kind: bytes, facts: dict[str, Any], payload: Any) -> bytes:
     head = json.dumps(facts).encode()
-    return b"".join((kind, len(head).to_bytes(4, "big"), head, payload))
+    data = np.ascontiguousarray(payload).tobytes() if isinstance(payload, np.ndarray) else payload
+    return b"".join((kind, len(head).to_bytes(4, "big"), head, data))
 
 
 def limit_all(order: Order) -> None:

@@ -7,7 +7,6 @@ duplicated files cost nothing.
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from groundling.decoding.cores import cores
 from groundling.files import cache_folder, remove_leftovers, write_json
 from groundling.progress import bar
 from groundling.vision import shards
@@ -113,7 +113,7 @@ def cached(
     `on_gpu` several times in parallel.
     """
     vectors = room((len(paths), dim))
-    with ThreadPoolExecutor(threads or os.cpu_count()) as pool, cancelled_on_error(pool):
+    with ThreadPoolExecutor(threads or cores()) as pool, cancelled_on_error(pool):
         rows, failed = rows_by_content(paths, pool)
         if strict:
             refuse(paths, failed)  # before hours of work
@@ -125,8 +125,7 @@ def cached(
         with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress:
             pictures = decoded(paths, todo, decode, failed, pool, limit=2 * at_once)
             for keys, features in encoded(pictures, encode, at_once, place, on_gpu):
-                for key, feature in zip(keys, features, strict=True):
-                    vectors[todo[key]] = feature
+                _place(vectors, [todo[key] for key in keys], features)
                 progress.advance(len(keys))
     if strict:
         refuse(paths, failed)
@@ -168,6 +167,14 @@ def _in_lanes(function: Callable[[Batch], Encoded], batches: Iterable[Batch]) ->
 
     with ThreadPoolExecutor(LANES, initializer=own_stream) as pool, cancelled_on_error(pool):
         yield from ahead(pool, function, batches, limit=LANES + 1)
+
+
+def _place(vectors: shards.Vectors, rows: list[list[int]], features: shards.Vectors) -> None:
+    """Each feature into the rows of its picture, of which most have one: all of these at once."""
+    vectors[[places[0] for places in rows]] = features
+    for places, feature in zip(rows, features, strict=True):
+        if len(places) > 1:
+            vectors[places] = feature
 
 
 def _fill_from_cache(

@@ -5,14 +5,18 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event
 from typing import TypeVar
 
+from groundling.decoding.cores import cores
 from groundling.decoding.structure import PictureError
 from groundling.decoding.workers import shared
 from groundling.errors import UserError
 from groundling.progress import bar
 from groundling.vision.preprocessing import Pixels
 from groundling.vision.shards import content_key
+
+PORTION = 32  # files that a thread or a process has at a time, at most: what it costs to ask is then nothing
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -31,15 +35,21 @@ def rows_by_content(paths: list[Path], pool: ThreadPoolExecutor) -> tuple[RowsBy
         except OSError as error:
             return error.strerror or str(error)
 
+    def keys_of(some: list[Path]) -> list[bytes | str]:
+        return [key_of(path) for path in some]
+
     rows: RowsByContent = {}
     failed: Failed = {}
+    row = 0
     with bar("Looking up pictures", total=len(paths)) as progress:
-        for row, key in enumerate(ahead(pool, key_of, paths, limit=256)):
-            if isinstance(key, str):
-                failed[row] = key
-            else:
-                rows.setdefault(key, []).append(row)
-            progress.advance(1)
+        for keys in ahead(pool, keys_of, portions(paths, PORTION), limit=2 * cores()):
+            for key in keys:
+                if isinstance(key, str):
+                    failed[row] = key
+                else:
+                    rows.setdefault(key, []).append(row)
+                row += 1
+            progress.advance(len(keys))
     return rows, failed
 
 
@@ -56,22 +66,37 @@ def decoded(
     `decode` is called in processes of their own (see `decoding.workers`).
     """
 
-    def read(key: bytes) -> Pixels | str:
-        try:
-            data = paths[todo[key][0]].read_bytes()
-            if content_key(data) != key:
-                return "changed while it was being read"
-            return shared().array(data, decode)
-        except PictureError as error:
-            return str(error)
-        except OSError as error:
-            return error.strerror or str(error)
+    processes = shared()
+    # Each process has a portion in hand, and another one waits for it.
+    size = max(1, min(PORTION, limit // (2 * processes.count), -(-len(todo) // processes.count)))
+    left = Event()
 
-    for key, pixels in zip(todo, ahead(pool, read, todo, limit), strict=True):
-        if isinstance(pixels, str):
-            failed |= dict.fromkeys(todo[key], pixels)
-        else:
-            yield key, pixels
+    def read(keys: list[bytes]) -> list[Pixels | PictureError]:
+        found: list[Pixels | PictureError] = []
+        for one in processes.files([(paths[todo[key][0]], key) for key in keys], decode):
+            found.append(one)
+            if left.is_set():
+                break
+        return found
+
+    some = list(portions(list(todo), size))
+    try:
+        for keys, found in zip(some, ahead(pool, read, some, max(1, limit // size)), strict=True):
+            for key, pixels in zip(keys, found, strict=True):
+                if isinstance(pixels, PictureError):
+                    failed |= dict.fromkeys(todo[key], str(pixels))
+                else:
+                    yield key, pixels
+    finally:
+        left.set()  # whoever leaves early does not wait for pictures that nobody will look at
+
+
+def portions(items: list[Item], size: int) -> Iterator[list[Item]]:
+    """
+    >>> list(portions([1, 2, 3], 2))
+    [[1, 2], [3]]
+    """
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def ahead(

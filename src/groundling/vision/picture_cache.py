@@ -11,7 +11,6 @@ last, so that where it is the first is whole.
 """
 
 import hashlib
-import os
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
 from groundling.corpus.columns import Integers
+from groundling.decoding.cores import cores
 from groundling.decoding.opening import upright_image
 from groundling.files import DAMAGED_ARRAY, atomic_path, cache_folder, remove_leftovers
 from groundling.progress import bar
@@ -110,7 +110,7 @@ def decode_pictures(
     """
     place = pictures_folder(side, folder)
     remove_leftovers(place)
-    threads = threads or os.cpu_count() or 2
+    threads = threads or cores()
     with ThreadPoolExecutor(threads) as pool, cancelled_on_error(pool):
         rows, failed = rows_by_content(paths, pool)
         if strict:
