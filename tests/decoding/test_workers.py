@@ -14,9 +14,10 @@ import pytest
 from PIL import Image
 
 from groundling.decoding import opening
+from groundling.decoding.processes import LAST
 from groundling.decoding.structure import PictureError, TooManyPixels
 from groundling.decoding.thumbnail import Thumbnail
-from groundling.decoding.workers import LAST, DecodeLimits, LargePicture, Workers
+from groundling.decoding.workers import DecodeLimits, LargePicture, Workers
 from groundling.vision.preprocessing import Preprocessing, Upright
 
 CUT = Preprocessing(32)

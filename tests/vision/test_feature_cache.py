@@ -73,6 +73,14 @@ def test_first_computed_then_found(paths: list[Path], tmp_path: Path, monkeypatc
     assert again.vectors.dtype == np.float32
 
 
+def test_features_are_those_of_pixels_decoded_here_to_the_last_bit(paths: list[Path], tmp_path: Path) -> None:
+    backbone, _ = tiny()
+    pixels = [CUT.pixels(path.read_bytes()) for path in paths]
+    expected = [cache.encode_pixels(backbone, pixels[start : start + 6], CUT) for start in range(0, 20, 6)]
+    found = extract(paths, backbone, CUT, batch=6, folder=tmp_path / "cache").vectors
+    assert found.tobytes() == np.concatenate(expected).tobytes()
+
+
 def test_default_place_and_preprocessing(paths: list[Path], own_cache: Path) -> None:
     backbone, network = tiny()
     extract(paths, backbone)
