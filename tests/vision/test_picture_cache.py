@@ -1,6 +1,6 @@
 """Decoded pictures: what is kept, found again, decoded anew, refused."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +50,17 @@ def test_a_killed_process_loses_one_shard_at_most(tmp_path: Path, monkeypatch: p
     decoded: list[int] = []
 
     class Here:
+        count = 10  # each file is a portion
+
         def __init__(self, dies_at: int = 0) -> None:
             self.dies_at = dies_at
 
-        def array(self, data: bytes, work: Callable[[bytes], Any]) -> Any:
-            decoded.append(1)
-            if len(decoded) == self.dies_at:
-                raise KeyboardInterrupt
-            return work(data)
+        def files(self, files: list[tuple[Path, bytes]], work: Callable[[bytes], Any]) -> Iterator[Any]:
+            for path, _ in files:
+                decoded.append(1)
+                if len(decoded) == self.dies_at:
+                    raise KeyboardInterrupt
+                yield work(path.read_bytes())
 
     # A kill leaves no time to write what is in hand.
     monkeypatch.setattr(decoding, "shared", lambda: Here(dies_at=8))

@@ -1,6 +1,6 @@
 """Features of picture files, each computed once: found again by backbone, preprocessing and content.
 
-Pictures are decoded in threads a little ahead of the network, and stored shard by shard: a process that is killed loses
+Pictures are decoded in processes a little ahead of the network, and stored shard by shard: a process that is killed loses
 the shard in hand and the one that is being written, and the next process carries on from there. Renamed, moved and
 duplicated files cost nothing.
 """
@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,8 +123,10 @@ def cached(
             with writable(place, "features"):
                 write_json(place / "settings.json", settings)
                 remove_leftovers(place)
-        with bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress:
-            pictures = decoded(paths, todo, decode, failed, pool, limit=2 * at_once)
+        with (
+            bar("Features", total=len(paths), done=len(paths) - len(todo)) as progress,
+            closing(decoded(paths, todo, decode, failed, pool, limit=2 * at_once)) as pictures,
+        ):
             for keys, features in encoded(pictures, encode, at_once, place, on_gpu):
                 _place(vectors, [todo[key] for key in keys], features)
                 progress.advance(len(keys))

@@ -1,4 +1,4 @@
-"""Picture files, read and decoded in threads a little ahead of whoever uses them; each content once."""
+"""Picture files, read and decoded in processes a little ahead of whoever uses them; each content once."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -63,9 +63,10 @@ def decoded(
 ) -> Iterator[tuple[bytes, Pixels]]:
     """Each picture to be decoded, once; those that cannot be go to `failed` instead. At most `limit` wait.
 
-    `decode` is called in processes of their own (see `decoding.workers`).
+    `decode` is called in processes of their own (see `decoding.workers`). Whoever leaves early closes the iterator.
     """
-
+    if not todo:
+        return
     processes = shared()
     # Each process has a portion in hand, and another one waits for it.
     size = max(1, min(PORTION, limit // (2 * processes.count), -(-len(todo) // processes.count)))

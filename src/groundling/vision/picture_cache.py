@@ -13,6 +13,7 @@ last, so that where it is the first is whole.
 import hashlib
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -117,8 +118,11 @@ def decode_pictures(
             refuse(paths, failed)
         found = _Found(len(paths))
         todo = found.fill(rows, place)
-        with bar("Pictures", total=len(paths), done=len(paths) - len(todo)) as progress, _Shard(place) as shard:
-            wanted = decoded(paths, todo, partial(decode_small, side=side), failed, pool, limit=4 * threads)
+        with (
+            bar("Pictures", total=len(paths), done=len(paths) - len(todo)) as progress,
+            _Shard(place) as shard,
+            closing(decoded(paths, todo, partial(decode_small, side=side), failed, pool, 32 * threads)) as wanted,
+        ):
             for key, pixels in wanted:
                 shard.add(key, pixels)
                 progress.advance(1)
