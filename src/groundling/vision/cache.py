@@ -1,6 +1,6 @@
 """Features of picture files, each computed once: found again by backbone, preprocessing and content.
 
-Pictures are decoded in processes a little ahead of the network, and stored shard by shard: a process that is killed loses
+Pictures are decoded in processes a little ahead of the network, and stored shard by shard: who is killed loses
 the shard in hand and the one that is being written, and the next process carries on from there. Renamed, moved and
 duplicated files cost nothing.
 """

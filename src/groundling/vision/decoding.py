@@ -1,7 +1,7 @@
 """Picture files, read and decoded in processes a little ahead of whoever uses them; each content once."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -60,7 +60,7 @@ def decoded(
     failed: Failed,
     pool: ThreadPoolExecutor,
     limit: int,
-) -> Iterator[tuple[bytes, Pixels]]:
+) -> Generator[tuple[bytes, Pixels], None, None]:
     """Each picture to be decoded, once; those that cannot be go to `failed` instead. At most `limit` wait.
 
     `decode` is called in processes of their own (see `decoding.workers`). Whoever leaves early closes the iterator.
