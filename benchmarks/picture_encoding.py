@@ -1,32 +1,35 @@
-"""Pictures encoded per second by the path of `groundling features`, against its network alone, in one run.
+"""Pictures encoded per second by the path of `groundling features`, against its network alone and each of its parts.
 
 The network alone has its batches on the device, as numbers that it can begin with, and keeps what comes out there. The
 path behind `features`, once pictures are decoded, takes them as 8-bit squares out of a memory-mapped file: they are put
 together, copied to the device, normalised, encoded, fetched, checked, and written to the cache of features. Both have
-the same batches and the same precision. A second line begins with JPEG files: read, decoded in processes, and the rest.
+the same batches and the same precision. Then the same from picture files, which are looked up and decoded first.
 
-    python benchmarks/picture_encoding.py [--pictures 118287] [--files 20000] [--photos FOLDER] [--device cuda] [--json]
+    python benchmarks/picture_encoding.py [--pictures 118287] [--files 5000] [--photos FOLDER] [--device cuda] [--json]
     python benchmarks/picture_encoding.py --pretend 16000 --pictures 40000    # without a GPU
 
-FOLDER holds part*.npy (the bytes of JPEG files, one after another) and len*.npy (how many each has). Where fewer photos
-are in it than pictures are asked for, each is there many times; without it 64 pictures are drawn. Every file has a few
+FOLDER holds part*.npy (the bytes of picture files, one after another) and len*.npy (how many each has). Where fewer
+photos are in it than are asked for, each is there many times; without it 64 pictures are drawn. Every file has a few
 bytes of its own behind its end, for the cache would not encode the same one twice. The weights of the network
 (EfficientNet-Lite0, 224 pixels) are random where those of ImageNet are not installed; the speed is the same.
+
+Each part says how many pictures a second it does when nothing else is done, how long it was measured, and how many
+cores this process itself was busy on (one, where Python is the limit). What fails, or has no time left until --limit,
+is named in the result, which is printed in any case.
 
 With --pretend there is no network: for so many pictures a second it only waits, one batch at a time, as if a GPU were
 at work, and what is measured is how much of that time everything around it leaves to it.
 """
 
 import argparse
-import json
 import os
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from itertools import count as count_from
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -37,19 +40,26 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from groundling.decoding.workers import shared
+from groundling.decoding.cores import cores
+from groundling.decoding.workers import Workers, shared
 from groundling.devices import pick_device
 from groundling.errors import UserError
 from groundling.vision import backbones, cache
 from groundling.vision.backbones import Backbone
-from groundling.vision.cache import encode_pixels, encoded, extract
-from groundling.vision.decoding import ahead
+from groundling.vision.cache import ShardWriter, cached, encode_pixels, encoded, extract, put_rows
+from groundling.vision.decoding import PORTION, ahead, portions, rows_by_content
 from groundling.vision.efficientnet_lite import HEAD, EfficientNetLite
 from groundling.vision.preprocessing import Pixels, Preprocessing
+from groundling.vision.shards import content_key
+from parts_in_time import Parts
 
 SIDE = 224
 CUT = Preprocessing(SIDE)
-FILLING = 5.0  # seconds that copies of the photos may take on the way to the file; what is missing is read again
+FILLING, FULL = 5.0, 2**31  # seconds and bytes that decoded pictures may take on the way to their file
+LONGEST = 20.0  # seconds that the path from decoded pictures is measured
+BATCH = 334  # of a GPU
+
+File = tuple[Path, bytes]
 
 
 def network(device: torch.device) -> Backbone:
@@ -62,37 +72,62 @@ def network(device: torch.device) -> Backbone:
         return Backbone("efficientnet-lite0", HEAD, SIDE, made).to(device)
 
 
-def photos(folder: Path | None) -> list[bytes]:
+def photos(folder: Path | None, most: int) -> list[bytes]:
     if folder is None:
         from picture_costs import WEB, drawn
 
         return [drawn(WEB, number) for number in range(64)]
-    found = []
+    found: list[bytes] = []
     for lengths in sorted(folder.glob("len*.npy")):
-        ends = np.cumsum(np.load(lengths).astype(np.int64))
+        ends = np.cumsum(np.load(lengths).astype(np.int64)).tolist()[: max(0, most - len(found))]
         whole = np.load(lengths.with_name(lengths.name.replace("len", "part")), mmap_mode="r")
-        found += [
-            whole[start:end].tobytes() for start, end in zip([0, *ends[:-1].tolist()], ends.tolist(), strict=True)
-        ]
+        found += [whole[start:end].tobytes() for start, end in zip([0, *ends], ends, strict=False)]
     return found
 
 
-class Store:
-    """Decoded pictures, as many as are asked for, in a memory-mapped file; where that takes too long, fewer in the
-    file, which is then read several times."""
+def written(folder: Path, pictures: list[bytes], count: int) -> list[File]:
+    """Files, with the keys of their contents."""
+    folder.mkdir()
+    files = []
+    for number in range(count):
+        data = pictures[number % len(pictures)] + number.to_bytes(8, "little")
+        files.append((folder / f"{number:07}.jpg", content_key(data)))
+        files[-1][0].write_bytes(data)
+    return files
 
-    def __init__(self, folder: Path, files: list[bytes], count: int) -> None:
-        squares = np.stack([array for array in shared().arrays(files[:count], CUT) if isinstance(array, np.ndarray)])
-        self.photos, self.count, self.rows = len(squares), count, 0
+
+def decode(workers: Workers, files: list[File], seconds: float, kept: list[Pixels]) -> float:
+    """Pictures per second that are decoded, by processes that are there already; some of them are kept."""
+    with ThreadPoolExecutor(workers.count) as pool:
+        list(pool.map(lambda some: list(workers.files(some, CUT)), [files[:2]] * workers.count))
+        started = time.perf_counter()
+
+        def one(some: list[File]) -> list[Pixels]:
+            if time.perf_counter() - started > seconds:
+                return []
+            return [array for array in workers.files(some, CUT) if isinstance(array, np.ndarray)]
+
+        found = [array for arrays in pool.map(one, portions(files, PORTION)) for array in arrays]
+    kept += found[: 2000 - len(kept)]
+    return len(found) / (time.perf_counter() - started)
+
+
+class Store:
+    """Decoded pictures in a memory-mapped file, as many as fit into some memory and can be written in some seconds;
+    the file is read several times where more are asked for."""
+
+    def __init__(self, folder: Path, squares: list[Pixels], count: int) -> None:
+        part, self.count, self.rows = np.stack(squares), count, 0
         started = time.perf_counter()
         with (folder / "pictures.raw").open("wb") as file:
-            while self.rows < count and (not self.rows or time.perf_counter() - started < FILLING):
-                part = squares[: count - self.rows]
+            while (
+                self.rows < count and file.tell() < FULL and (not self.rows or time.perf_counter() < started + FILLING)
+            ):
+                part = part[: count - self.rows]
                 file.write(part.data)
+                file.flush()
+                os.fsync(file.fileno())  # else it is on its way to the disk while features are written there
                 self.rows += len(part)
-            file.flush()
-            os.fsync(file.fileno())  # else this file is still on its way to the disk while features are written there
-        self.seconds = time.perf_counter() - started
         mapped = np.memmap(folder / "pictures.raw", dtype=np.uint8, mode="r", shape=(self.rows, SIDE, SIDE, 3))
         self.pixels = mapped.view(np.ndarray)  # whose rows are taken faster
 
@@ -100,72 +135,100 @@ class Store:
         for row in range(self.count):
             yield row.to_bytes(32, "little"), self.pixels[row % self.rows]
 
-
-def wait(device: torch.device) -> None:
-    if device.type == "cuda":
-        torch.cuda.synchronize(device)
+    def batch(self, size: int, first: int = 0) -> list[Pixels]:
+        return [self.pixels[row % self.rows] for row in range(first, first + size)]
 
 
-@torch.inference_mode()
-def alone(backbone: Backbone, store: Store, size: int, seconds: float, prepare: Any = None) -> float:
-    """Pictures per second of the network, in batches of `size` that are there."""
-    device = backbone.device
-    mean, std = (torch.tensor(values, device=device)[:, None, None] for values in (backbone.mean, backbone.std))
-    resident = []
-    for start in range(0, min(8 * size, store.rows), size):
-        part = torch.from_numpy(store.pixels[start : start + size].copy()).to(device).permute(0, 3, 1, 2)
-        ready = ((part.float() / 255 - mean) / std).contiguous(memory_format=torch.channels_last)
-        resident += [ready if prepare is None else prepare(ready)] if len(ready) == size else []
-    look: nn.Module = backbone.network  # type: ignore[assignment]
-    kept: list[Tensor] = [look(ready) for ready in resident[:2]]  # libraries are loaded and have chosen
-    wait(device)
+def repeated(once: Callable[[], int], seconds: float) -> float:
+    """Pictures per second of something that is done again and again, and says how many it did."""
+    once()  # libraries are loaded and have chosen
     done, started = 0, time.perf_counter()
     while time.perf_counter() - started < seconds:
-        kept = [look(ready) for ready in resident]
-        wait(device)
-        done += size * len(kept)
+        done += once()
     return done / (time.perf_counter() - started)
+
+
+class Network:
+    """The network alone, in batches of `size` that are on its device."""
+
+    def __init__(self, backbone: Backbone, store: Store, size: int) -> None:
+        device = backbone.device
+        mean, std = (torch.tensor(values, device=device)[:, None, None] for values in (backbone.mean, backbone.std))
+        self.look: nn.Module = backbone.network  # type: ignore[assignment]
+        self.device, self.resident = device, list[Tensor]()
+        part = torch.from_numpy(np.stack(store.batch(size))).to(device).permute(0, 3, 1, 2)
+        ready = ((part.float() / 255 - mean) / std).contiguous(memory_format=torch.channels_last)
+        self.resident = [ready.roll(shift, 0) for shift in range(8 if device.type == "cuda" else 1)]
+
+    @torch.inference_mode()
+    def alone(self) -> int:
+        kept = [self.look(ready) for ready in self.resident]
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
+        return sum(map(len, kept))
+
+    def in_lanes(self) -> int:
+        """Batches side by side as the path has them, each fetched."""
+
+        @torch.inference_mode()
+        def one(ready: Any) -> Any:
+            return self.look(ready).cpu()
+
+        return sum(map(len, cache._in_lanes(one, self.resident * 4)))  # type: ignore[arg-type]
 
 
 def path(backbone: Backbone, store: Store, size: int, folder: Path, count: int) -> float:
     """Pictures per second of what `features` does with decoded pictures."""
-    started, dim = time.perf_counter(), backbone.dim
-    vectors = np.zeros((count, dim), dtype=np.float32)
+    started, done = time.perf_counter(), 0
+    vectors = np.zeros((count, backbone.dim), dtype=np.float32)
     rows = {row.to_bytes(32, "little"): [row] for row in range(count)}
-    for keys, features in encoded(
-        islice(store, count),
-        lambda pixels: encode_pixels(backbone, pixels, CUT),
-        size,
-        folder,
-        backbone.device.type == "cuda",
-    ):
-        for key, feature in zip(keys, features, strict=True):
-            vectors[rows[key]] = feature
-    assert np.isfinite(vectors).all() and vectors.any(axis=1).all()
-    return count / (time.perf_counter() - started)
+
+    def in_time() -> Iterator[tuple[bytes, Pixels]]:
+        for row, picture in enumerate(islice(store, count)):
+            if row % size == 0 and time.perf_counter() - started > LONGEST:
+                return
+            yield picture
+
+    on_gpu = backbone.device.type == "cuda"
+    for keys, features in encoded(in_time(), lambda some: encode_pixels(backbone, some, CUT), size, folder, on_gpu):
+        put_rows(vectors, [rows[key] for key in keys], features)
+        done += len(keys)
+    assert np.isfinite(vectors[:done]).all() and vectors[:done].any(axis=1).all()
+    return done / (time.perf_counter() - started)
 
 
-def from_files(backbone: Backbone, files: list[bytes], folder: Path, count: int) -> float:
-    """Pictures per second from JPEG files, with nothing in the cache; decoding processes are warm."""
-    (folder / "jpeg").mkdir()
-    paths = []
-    for number in range(count):
-        paths.append(folder / "jpeg" / f"{number:07}.jpg")
-        paths[-1].write_bytes(files[number % len(files)] + number.to_bytes(8, "little"))
+def from_files(backbone: Backbone, files: list[File], folder: Path) -> float:
+    """Pictures per second from files, with nothing in the cache; decoding processes are there."""
     started = time.perf_counter()
-    found = extract(paths, backbone, CUT, folder=folder / "from-files")
+    found = extract([file for file, _ in files], backbone, CUT, folder=folder)
     assert not found.failed
+    return len(files) / (time.perf_counter() - started)
+
+
+def looked_up(files: list[File]) -> float:
+    started = time.perf_counter()
+    with ThreadPoolExecutor(cores()) as pool:
+        rows_by_content([file for file, _ in files], pool)
+    return len(files) / (time.perf_counter() - started)
+
+
+def stored(folder: Path, size: int, count: int) -> float:
+    """Features per second that are hashed and written, as a GPU has them written."""
+    features, started = np.random.default_rng(0).random((size, HEAD), dtype=np.float32), time.perf_counter()
+    with ShardWriter(folder, cache.SHARD_ON_A_GPU) as shard:
+        for first in range(0, count, size):
+            shard.add([row.to_bytes(32, "little") for row in range(first, first + size)], features + first)
     return count / (time.perf_counter() - started)
 
 
-def pretended(count: int, folder: Path | None, rate: float) -> dict[str, Any]:
+def pretended(parts: Parts, place: Path, files: list[File], store: Store, rate: float) -> None:
     """The share of the time that a network of this speed, which computes nothing, is at work."""
-    size, one, worked = 334, threading.Lock(), [0.0]
-    features, own = np.ones((size, HEAD), np.float32), threading.local()
+    one, worked = threading.Lock(), [0.0]
+    features, own = np.ones((BATCH, HEAD), np.float32), threading.local()
 
     def encode(pixels: list[Pixels]) -> npt.NDArray[np.float32]:
         if not hasattr(own, "batch"):
-            own.batch = np.empty((size, SIDE, SIDE, 3), np.uint8)
+            own.batch = np.empty((BATCH, SIDE, SIDE, 3), np.uint8)
         np.stack(pixels, out=own.batch[: len(pixels)])
         with one:
             started = time.perf_counter()
@@ -177,53 +240,56 @@ def pretended(count: int, folder: Path | None, rate: float) -> dict[str, Any]:
         with ThreadPoolExecutor(cache.LANES) as pool:
             yield from ahead(pool, function, batches, limit=cache.LANES + 1)
 
-    with tempfile.TemporaryDirectory() as place, patch.object(cache, "_in_lanes", in_threads):
-        store = Store(Path(place), photos(folder), min(count, 4000))  # few, so that their file stays in memory
-        store.count = count
+    def decoded() -> float:
         started = time.perf_counter()
-        done = sum(len(keys) for keys, _ in encoded(store, encode, size, Path(place) / "features", on_gpu=True))
-        seconds = time.perf_counter() - started
-    return {"cores": os.cpu_count(), "pretended": rate, "decoded": done / seconds, "at_work": worked[0] / seconds}
+        done = sum(len(keys) for keys, _ in encoded(store, encode, BATCH, place / "features", on_gpu=True))
+        return done / (time.perf_counter() - started)
+
+    def whole() -> float:
+        started, paths = time.perf_counter(), [file for file, _ in files]
+        cached(paths, place / "from-files", {}, HEAD, CUT.pixels, encode, BATCH, on_gpu=True)
+        return len(files) / (time.perf_counter() - started)
+
+    with patch.object(cache, "_in_lanes", in_threads):
+        parts.facts["pretended"] = rate
+        parts.run("decoded", decoded)
+        parts.facts["at_work"] = worked[0] / parts.seconds("decoded")
+        parts.run("from_jpeg_files", whole)
 
 
-def measure(count: int, jpegs: int, folder: Path | None, device: torch.device, seconds: float) -> dict[str, Any]:
-    backbone, files = network(device), photos(folder)
-    size = backbone.at_once if device.type == "cuda" else 64
-    with tempfile.TemporaryDirectory() as place:
-        store = Store(Path(place), files, count)
-        result: dict[str, Any] = {
-            "device": torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu",
-            "cores": os.cpu_count(),
-            "network": backbone.name,
-            "batch": size,
-            "pictures": count,
-            "photos": store.photos,
-            "pictures_in_the_file": store.rows,
-            "bytes_in_the_file": store.pixels.nbytes,
-            "seconds_to_fill_it": round(store.seconds, 1),
-        }
+def measure(parts: Parts, place: Path, files: list[File], store: Store, device: torch.device, seconds: float) -> None:
+    backbone, count = network(device), store.count
+    on_gpu = device.type == "cuda"
+    size = backbone.at_once if on_gpu else 64
+    parts.facts |= {"network": backbone.name, "batch": size, "torch": torch.__version__}
+    parts.facts["device"] = torch.cuda.get_device_name(device) if on_gpu else "cpu"
+    alone = Network(backbone, store, size)
+    blind = replace(backbone, network=lambda x: x.new_ones(len(x), HEAD))
+    parts.run("warm", lambda: path(backbone, store, size, place / "warm", min(count, 4 * size)))
+    parts.run("network_alone", lambda: repeated(alone.alone, seconds))
+    parts.run("decoded", lambda: path(backbone, store, size, place / "features", count))
+    parts.run("network_alone_again", lambda: repeated(alone.alone, seconds))
+    rates = parts.rates
+    if {"decoded", "network_alone", "network_alone_again"} <= rates.keys():
+        parts.facts["ratio"] = 2 * rates["decoded"] / (rates["network_alone"] + rates["network_alone_again"])
+    parts.run("from_jpeg_files", lambda: from_files(backbone, files, place / "from-files"))
+    parts.run("files_looked_up", lambda: looked_up(files))
+    parts.run("features_stored", lambda: stored(place / "stored", size, 5 * cache.SHARD_ON_A_GPU))
+    together, turn = torch.empty((size, SIDE, SIDE, 3), dtype=torch.uint8, pin_memory=on_gpu), count_from(0, size)
+    put = lambda: len(np.stack(store.batch(size, next(turn)), out=together.numpy()))  # noqa: E731
+    parts.run("put_together", lambda: repeated(put, seconds / 2))
+    some = min(count, 50 * size)
+    parts.run("decoded_without_network", lambda: path(blind, store, size, place / "blind", some))
+    parts.run("from_jpeg_files_without_network", lambda: from_files(blind, files, place / "blind-files"))
+    if on_gpu:
 
-        def told(name: str, value: float) -> None:
-            """At once, for a machine that is lent may be taken back before the end."""
-            result[name] = value
-            print(f"{name}: {value:.2f}", file=sys.stderr, flush=True)
+        def copy() -> int:
+            together.to(device, non_blocking=True)
+            torch.cuda.synchronize(device)
+            return size
 
-        path(backbone, store, size, Path(place) / "warm", min(count, 4 * size))
-        told("network_alone", alone(backbone, store, size, seconds))
-        told("decoded", path(backbone, store, size, Path(place) / "features", count))
-        told("network_alone_again", alone(backbone, store, size, seconds))
-        told("ratio", 2 * result["decoded"] / (result["network_alone"] + result["network_alone_again"]))
-        if jpegs:
-            result["jpeg_files"] = jpegs
-            told("from_jpeg_files", from_files(backbone, files, Path(place), jpegs))
-        if device.type == "cuda":  # where the time goes; the last one changes the network
-            blind = replace(backbone, network=lambda x: x.new_ones(len(x), HEAD))
-            some = min(count, 50 * size)
-            told("decoded_without_network", path(blind, store, size, Path(place) / "blind", some))
-            told("network_alone_nchw", alone(backbone, store, size, 1.0, Tensor.contiguous))
-            backbone.network.bfloat16()  # type: ignore[attr-defined]
-            told("network_alone_bf16", alone(backbone, store, size, 1.0, Tensor.bfloat16))
-    return result
+        parts.run("copied_to_the_gpu", lambda: repeated(copy, seconds / 2))
+        parts.run("network_in_lanes", lambda: repeated(alone.in_lanes, seconds))
 
 
 def main() -> None:
@@ -233,22 +299,28 @@ def main() -> None:
     parser.add_argument("--photos", type=Path, default=None)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seconds", type=float, default=3.0, help="that the network alone is timed for, twice")
+    parser.add_argument("--limit", type=float, default=100.0, help="seconds after which what is known is printed")
     parser.add_argument("--pretend", type=float, default=None, help="pictures per second of a network that only waits")
     parser.add_argument("--json", action="store_true")
     told = parser.parse_args()
-    if told.pretend:
-        found = pretended(told.pictures, told.photos, told.pretend)
-        if told.json:
-            return print(json.dumps(found))
-        rates = f"{found['decoded']:.0f} pictures/s of {told.pretend:.0f}"
-        return print(f"{rates}; the network is at work {found['at_work']:.2f} of the time")
-    result = measure(told.pictures, told.files, told.photos, pick_device(told.device), told.seconds)
-    if told.json:
-        return print(json.dumps(result))
-    print(f"network alone       {result['network_alone']:10.0f} pictures/s ({result['network_alone_again']:.0f} after)")
-    print(f"decoded pictures    {result['decoded']:10.0f} pictures/s, {result['ratio']:.2f} of the network")
-    if "from_jpeg_files" in result:
-        print(f"JPEG files          {result['from_jpeg_files']:10.0f} pictures/s")
+    with tempfile.TemporaryDirectory() as name, Parts(told.limit, told.json, Path(name)) as parts:
+        place, squares = Path(name), list[Pixels]()
+        parts.facts |= {"cores": cores(), "cores_of_the_machine": os.cpu_count(), "pictures": told.pictures}
+        files = written(place / "files", photos(told.photos, told.files), told.files)
+        parts.facts |= {
+            "files": len(files),
+            "bytes_of_a_file": sum(file.stat().st_size for file, _ in files) / len(files),
+        }
+        single = Workers(count=1)
+        parts.run("decode_with_one_process", lambda: decode(single, files, told.seconds / 2, squares))
+        single.close()
+        parts.run("decode_with_all_processes", lambda: decode(shared(), files, told.seconds, squares))
+        store = Store(place, squares, told.pictures)
+        parts.facts |= {"pictures_in_the_file": store.rows}
+        if told.pretend:
+            pretended(parts, place, files, store, told.pretend)
+        else:
+            measure(parts, place, files, store, pick_device(told.device), told.seconds)
 
 
 if __name__ == "__main__":

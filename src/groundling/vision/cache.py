@@ -128,7 +128,7 @@ def cached(
             closing(decoded(paths, todo, decode, failed, pool, limit=2 * at_once)) as pictures,
         ):
             for keys, features in encoded(pictures, encode, at_once, place, on_gpu):
-                _place(vectors, [todo[key] for key in keys], features)
+                put_rows(vectors, [todo[key] for key in keys], features)
                 progress.advance(len(keys))
     if strict:
         refuse(paths, failed)
@@ -172,7 +172,7 @@ def _in_lanes(function: Callable[[Batch], Encoded], batches: Iterable[Batch]) ->
         yield from ahead(pool, function, batches, limit=LANES + 1)
 
 
-def _place(vectors: shards.Vectors, rows: list[list[int]], features: shards.Vectors) -> None:
+def put_rows(vectors: shards.Vectors, rows: list[list[int]], features: shards.Vectors) -> None:
     """Each feature into the rows of its picture, of which most have one: all of these at once."""
     vectors[[places[0] for places in rows]] = features
     for places, feature in zip(rows, features, strict=True):
