@@ -10,9 +10,21 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+
+def seconds_of_children() -> float:
+    """Of computing that processes which this one started, and which are there, have had."""
+    total = 0
+    for task in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            for child in task.read_text().split():
+                user, system = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[11:13]
+                total += int(user) + int(system)
+    return total / os.sysconf("SC_CLK_TCK")
 
 
 class Parts:
@@ -33,7 +45,8 @@ class Parts:
 
     def run(self, name: str, measure: Callable[[], float]) -> None:
         """Measure something that says how many pictures it does in a second."""
-        self.now, computed, started = name, time.process_time(), time.perf_counter()
+        self.now, computed, others = name, time.process_time(), seconds_of_children()
+        started = time.perf_counter()
         try:
             rate = measure()
         except Exception as error:  # told in the result
@@ -42,8 +55,9 @@ class Parts:
             return
         seconds = time.perf_counter() - started
         busy = (time.process_time() - computed) / seconds
+        children = max(0.0, seconds_of_children() - others) / seconds  # those that have ended are not seen any more
         self.rates[name] = rate
-        self.parts[name] = {"seconds": round(seconds, 2), "busy_cores_of_this_process": round(busy, 2)}
+        self.parts[name] = {"seconds": round(seconds, 2), "busy": round(busy, 2), "children_busy": round(children, 2)}
         print(f"{name}: {rate:.1f} a second", file=sys.stderr, flush=True)
 
     def seconds(self, name: str) -> float:
@@ -86,7 +100,7 @@ class Parts:
         for name, value in {**self.facts, **self.rates}.items():
             shown = f"{value:12.2f}" if isinstance(value, float) else f"{value!s:>12}"
             more = self.parts.get(name, {})
-            cores = f"  {more['busy_cores_of_this_process']:.2f} cores of this process" if more else ""
+            cores = f"  {more['busy']:.2f} cores, its children {more['children_busy']:.2f}" if more else ""
             print(f"{name:32} {shown}{cores}")
         for name, why in self.failed.items():
             print(f"{name:32} failed: {why}")

@@ -13,9 +13,9 @@ photos are in it than are asked for, each is there many times; without it 64 pic
 bytes of its own behind its end, for the cache would not encode the same one twice. The weights of the network
 (EfficientNet-Lite0, 224 pixels) are random where those of ImageNet are not installed; the speed is the same.
 
-Each part says how many pictures a second it does when nothing else is done, how long it was measured, and how many
-cores this process itself was busy on (one, where Python is the limit). What fails, or has no time left until --limit,
-is named in the result, which is printed in any case.
+Each part says how many pictures a second it does when nothing else is done, how long it was measured, and on how many
+cores this process (one, where Python is the limit) and those that it started were busy. What fails, or is under way
+when --limit is reached, is named in the result, which is printed in any case.
 
 With --pretend there is no network: for so many pictures a second it only waits, one batch at a time, as if a GPU were
 at work, and what is measured is how much of that time everything around it leaves to it.
