@@ -13,7 +13,6 @@ result_numbers = script("result_numbers")
 
 # Printed by commands before results were kept as JSON: docs/results/README.md says so of each of these pages.
 WITHOUT_JSON = {
-    "docs/results/teach-f8k7.md",
 }
 SPREAD = re.compile(r"\d\.\d+ ± \d")
 
