@@ -11,9 +11,6 @@ from groundling.errors import UserError
 
 result_numbers = script("result_numbers")
 
-# Printed by commands before results were kept as JSON: docs/results/README.md says so of each of these pages.
-WITHOUT_JSON = {
-}
 SPREAD = re.compile(r"\d\.\d+ ± \d")
 
 
@@ -26,8 +23,6 @@ def test_every_mean_over_seeds_is_marked() -> None:
     unmarked = []
     for page in result_numbers.pages():
         name = str(page.relative_to(ROOT))
-        if name in WITHOUT_JSON:
-            continue
         for number, line in enumerate(page.read_text().splitlines(), start=1):
             if SPREAD.search(result_numbers.MARKED.sub("", line)) and "<!-- no JSON -->" not in line:
                 unmarked.append(f"{name}:{number}: {line}")
