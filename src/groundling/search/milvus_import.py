@@ -17,7 +17,7 @@ from groundling.progress import Bar, bar
 from groundling.search.bulk import PATIENCE, BulkImport
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import StoreFacts
-from groundling.search.milvus_rows import STRONG, as_table, partitions, portions, quoted
+from groundling.search.milvus_rows import as_table, partitions, portions, quoted
 from groundling.search.milvus_shards import Shards
 from groundling.search.store import Fetch, Unavailable
 
@@ -28,6 +28,9 @@ PAUSE = 0.5  # seconds between two questions how far imports are
 APPEARING = 30.0  # seconds until a new import must be known to all of a cluster
 OLDEST = (2, 3, 4)  # the first server that reads Parquet
 COUNTED = 1000  # questions after the number of rows, at most
+OURS = {
+    "consistency_level": "Session"
+}  # what was imported or deleted here is seen; not waited for each time, as "Strong"
 
 
 @dataclass
@@ -178,7 +181,7 @@ def check_counts(client: Any, store: StoreFacts, entries: Entries) -> None:
     for some in portions(np.arange(len(names)), -(-len(names) // COUNTED)):
         parts = [names[part] for part in some]
         wanted = f"part in [{', '.join(map(quoted, parts))}]"
-        there = int(client.query(store.collection, filter=wanted, output_fields=["count(*)"], **STRONG)[0]["count(*)"])
+        there = int(client.query(store.collection, filter=wanted, output_fields=["count(*)"], **OURS)[0]["count(*)"])
         should = int(expected[some].sum())
         if there < should:
             raise Unavailable(

@@ -238,7 +238,8 @@ def _bring_up_to_date(
         client.refresh_load(name, timeout=BUILDING)
     for ids in portions(surplus):
         client.delete(name, ids=ids.tolist())
-    client.flush(name)
+    if bulk is None or len(surplus):  # what is imported is on the disk of the server already
+        client.flush(name)
     if bulk is not None:
         milvus_import.check_counts(client, store, entries)
 
