@@ -96,7 +96,7 @@ def test_shards_are_imported_into_their_partitions_and_found(
     write(tmp_path, store, ENTRIES)
     assert rows_there(uri, store) == (900, {entry.name for entry in ENTRIES})
 
-    # Rows that somebody else has put in are noticed, and so are those that are lost.
+    # Rows that are lost are noticed.
     client = MilvusClient(uri)
     client.delete("whole", ids=Entries.of(ENTRIES[:2]).ids[:1].tolist())
     with pytest.raises(UserError, match=r'shows 299 of the 300 rows of "a"; give the command once more'):
