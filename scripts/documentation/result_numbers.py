@@ -7,8 +7,9 @@ A number is marked where it stands, in a comment that readers do not see:
     <!--= liwe-f8k7/every-other :: (7) S-LIWE − liwe-f8k7/languages: (1) S-LIWE :: pt -->−5.1 ± 2.2
 
 The first part is a file of docs/results without its ending, the second a row of it or the difference of two rows, the
-second of which may be of another file, the third a column. After the mark stands the mean over seeds with its
-deviation, or the mean alone; of a difference, half of its 95% interval (that of the table's claim, else Welch's).
+second of which may be of another file, the third a column, also "dev", of the table on the dev split. After the mark
+stands the mean over seeds with its deviation, or the mean alone; of a difference, half of its 95% interval (that of
+the table's claim, else Welch's).
 
     python scripts/documentation/result_numbers.py           # rewrites every marked number
     python scripts/documentation/result_numbers.py --check   # says which are not those of the JSON, and exits with 1
@@ -109,7 +110,7 @@ def _seeds(file: str, row: dict, column: str) -> list[float]:  # type: ignore[ty
 
 
 def _cell(file: str, row: dict, column: str) -> dict:  # type: ignore[type-arg]  # as JSON has it
-    columns = row["columns"]
+    columns = row["columns"] | (row.get("validated") or {})
     if column not in columns:
         raise UserError(f"{file}: {row['name']!r} has no column {column!r}; it has {', '.join(columns)}")
     cell: dict = columns[column]  # type: ignore[type-arg]

@@ -288,6 +288,8 @@ def test_how_trainings_went_on_dev_by_hand() -> None:
     }
     assert list(validated_columns(curves, None)) == ["dev", "best step"]
     assert validated_columns([], 20) == {}
+    partly = [*curves, (2, ((10, 90.0),), 10)]  # of seed 2 one of two models is there
+    assert validated_columns(partly, None)["dev"].values == [23, 27]
 
 
 def test_a_table_tells_how_its_trainings_went_where_it_is_asked() -> None:

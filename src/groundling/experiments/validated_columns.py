@@ -10,6 +10,8 @@ from groundling.experiments.validations import Curve
 def validated_columns(models: Iterable[tuple[int, Curve, int]], reaches: float | None) -> dict[str, Statistics]:
     """Name of a column → its numbers over seeds, each the mean over the models that a row has of that seed.
 
+    A seed that lacks some of the row's models counts for nothing: languages differ more than settings do.
+
     Args:
         models: the seed of each model, its validations, and the step that was kept.
         reaches: the number on the dev split that trainings are timed by. A seed counts as having reached it where all
@@ -19,7 +21,8 @@ def validated_columns(models: Iterable[tuple[int, Curve, int]], reaches: float |
     for seed, points, best in models:
         by_seed.setdefault(seed, []).append((points, best))
     dev, best_steps, steps = [], [], []
-    for each in by_seed.values():
+    whole = max(map(len, by_seed.values()), default=0)
+    for each in (found for found in by_seed.values() if len(found) == whole):
         kept = [dict(points).get(best) for points, best in each]
         if None not in kept:
             dev.append(sum(number for number in kept if number is not None) / len(kept))
