@@ -39,7 +39,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         {"name": "old", "columns": {"en": cell(30.0, 31.0, 32.0)}},
         {"name": "new", "columns": {"en": cell(33.0, 34.0, 35.0)}},
         {"name": "many", "columns": {"en": cell(4421.0)}},
-        {"name": "once", "columns": {"en": cell(12.25)}},
+        {"name": "once", "columns": {"en": cell(12.25)}, "validated": {"dev": cell(20.0, 22.0)}},
     ]
     folder = tmp_path / "docs" / "results"
     folder.mkdir(parents=True)
@@ -68,6 +68,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "<!--= table :: new − earlier: by recall :: en -->+3.0",
         ),
         ("<!--= table :: once :: en -->12.2", "<!--= table :: once :: en -->12.3"),  # halves go up, as in the tables
+        ("<!--= table :: once :: dev -->9.9 ± 9.9", "<!--= table :: once :: dev -->21.0 ± 1.0"),
         ("<!--= table :: many :: en -->9,999, and so on", "<!--= table :: many :: en -->4,421, and so on"),
         ("beside 99.9 ± 9.9 that names nothing", "beside 99.9 ± 9.9 that names nothing"),
     ],
