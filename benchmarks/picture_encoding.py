@@ -38,7 +38,7 @@ from unittest.mock import patch
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from groundling.decoding.cores import cores
 from groundling.decoding.workers import Workers, shared
@@ -155,10 +155,10 @@ class Network:
         device = backbone.device
         mean, std = (torch.tensor(values, device=device)[:, None, None] for values in (backbone.mean, backbone.std))
         self.look: nn.Module = backbone.network  # type: ignore[assignment]
-        self.device, self.resident = device, list[Tensor]()
         part = torch.from_numpy(np.stack(store.batch(size))).to(device).permute(0, 3, 1, 2)
         ready = ((part.float() / 255 - mean) / std).contiguous(memory_format=torch.channels_last)
-        self.resident = [ready.roll(shift, 0) for shift in range(8 if device.type == "cuda" else 1)]
+        self.device, copies = device, 8 if device.type == "cuda" else 1
+        self.resident = [ready.clone(memory_format=torch.channels_last) for _ in range(copies)]
 
     @torch.inference_mode()
     def alone(self) -> int:
@@ -215,7 +215,7 @@ def looked_up(files: list[File]) -> float:
 def stored(folder: Path, size: int, count: int) -> float:
     """Features per second that are hashed and written, as a GPU has them written."""
     features, started = np.random.default_rng(0).random((size, HEAD), dtype=np.float32), time.perf_counter()
-    with ShardWriter(folder, cache.SHARD_ON_A_GPU) as shard:
+    with ShardWriter(folder, cache.SHARD_ON_A_GPU, cache.WAITING_ON_A_GPU) as shard:
         for first in range(0, count, size):
             shard.add([row.to_bytes(32, "little") for row in range(first, first + size)], features + first)
     return count / (time.perf_counter() - started)
@@ -299,7 +299,7 @@ def main() -> None:
     parser.add_argument("--photos", type=Path, default=None)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seconds", type=float, default=3.0, help="that the network alone is timed for, twice")
-    parser.add_argument("--limit", type=float, default=100.0, help="seconds after which what is known is printed")
+    parser.add_argument("--limit", type=float, default=90.0, help="seconds after which what is known is printed")
     parser.add_argument("--pretend", type=float, default=None, help="pictures per second of a network that only waits")
     parser.add_argument("--json", action="store_true")
     told = parser.parse_args()
@@ -315,7 +315,8 @@ def main() -> None:
         parts.run("decode_with_one_process", lambda: decode(single, files, told.seconds / 2, squares))
         single.close()
         parts.run("decode_with_all_processes", lambda: decode(shared(), files, told.seconds, squares))
-        store = Store(place, squares, told.pictures)
+        grey = [np.full((SIDE, SIDE, 3), 128, dtype=np.uint8)] * 64  # where nothing could be decoded
+        store = Store(place, squares or grey, told.pictures)
         parts.facts |= {"pictures_in_the_file": store.rows}
         if told.pretend:
             pretended(parts, place, files, store, told.pretend)

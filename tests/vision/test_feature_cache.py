@@ -314,3 +314,36 @@ def test_the_network_goes_on_while_a_shard_is_written(tmp_path: Path, monkeypatc
         pass
     kept = {key: vector for keys, some in shards.read_all(tmp_path, 3) for key, vector in zip(keys, some, strict=True)}
     assert {key[0]: vector[0] for key, vector in kept.items()} == {row: row for row in range(5)}
+
+
+def test_some_shards_may_wait_for_a_busy_disk_and_none_is_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    free, write = threading.Event(), shards.write
+
+    def busy(folder: Path, keys: list[bytes], features: shards.Vectors) -> Path:
+        assert free.wait(30), "whoever adds features waited for the disk"
+        return write(folder, keys, features)
+
+    monkeypatch.setattr(shards, "write", busy)
+    with cache.ShardWriter(tmp_path, size=2, waiting=3) as writer:
+        for row in range(6):  # three shards
+            writer.add([bytes([row]) * 32], np.full((1, 3), row, dtype=np.float32))
+        free.set()
+        for row in range(6, 11):
+            writer.add([bytes([row]) * 32], np.full((1, 3), row, dtype=np.float32))
+            assert len(writer.writing) <= 3
+    kept = {
+        key[0]: vector[0] for keys, some in shards.read_all(tmp_path, 3) for key, vector in zip(keys, some, strict=True)
+    }
+    assert kept == {row: row for row in range(11)}
+
+
+def test_a_disk_that_fails_is_told_however_many_shards_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(shards, "write", full)
+    with (
+        pytest.raises(UserError, match=r"cannot keep features here \(No space left"),
+        cache.ShardWriter(tmp_path, size=1, waiting=3) as writer,
+    ):
+        writer.add([bytes(32)], np.zeros((1, 3), dtype=np.float32))

@@ -1,13 +1,14 @@
 """Features of picture files, each computed once: found again by backbone, preprocessing and content.
 
-Pictures are decoded in processes a little ahead of the network, and stored shard by shard: who is killed loses
-the shard in hand and the one that is being written, and the next process carries on from there. Renamed, moved and
-duplicated files cost nothing.
+Pictures are decoded in processes a little ahead of the network, and stored shard by shard: who is killed loses the
+shard in hand and those that are being written (one, or on a GPU four: a second's work), and the next process carries on
+from there. Renamed, moved and duplicated files cost nothing.
 """
 
 import hashlib
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
@@ -26,7 +27,8 @@ from groundling.vision.large_arrays import room
 from groundling.vision.preprocessing import Pixels, Preprocessing
 
 SHARD = 256  # pictures
-SHARD_ON_A_GPU = 4096  # half a second's work
+SHARD_ON_A_GPU = 4096  # a quarter of a second's work
+WAITING_ON_A_GPU = 4  # shards
 LANES = 3  # batches that a GPU has at once
 VERSION = 1  # raise it when the same settings give other features: what is cached is then not found any more
 
@@ -152,7 +154,7 @@ def encoded(
         return batch[0], encode(batch[1])
 
     batches = _batches(pictures, at_once)
-    with ShardWriter(place, SHARD_ON_A_GPU if on_gpu else SHARD) as shard:
+    with ShardWriter(place, *((SHARD_ON_A_GPU, WAITING_ON_A_GPU) if on_gpu else (SHARD, 1))) as shard:
         for keys, features in _in_lanes(one, batches) if on_gpu else map(one, batches):
             shard.add(keys, features)
             yield keys, features
@@ -203,15 +205,16 @@ def encode_pixels(backbone: Backbone, pixels: list[Pixels], preprocessing: Prepr
 class ShardWriter:
     """Collects features and writes them whenever there are enough, and what is left at the end or on an error.
 
-    A thread of its own writes, one shard at a time, so that the network does not wait for the disk.
+    A thread of its own writes, one shard at a time, so that the network does not wait for the disk, unless `waiting`
+    shards do: a disk that is busy takes many times as long for one as for the next.
     """
 
-    def __init__(self, place: Path, size: int = SHARD) -> None:
-        self.place, self.size = place, size
+    def __init__(self, place: Path, size: int = SHARD, waiting: int = 1) -> None:
+        self.place, self.size, self.waiting = place, size, waiting
         self.keys: list[bytes] = []
         self.parts: list[shards.Vectors] = []
         self.thread = ThreadPoolExecutor(1)
-        self.writing: Future[None] | None = None
+        self.writing: deque[Future[None]] = deque()
 
     def add(self, keys: list[bytes], features: shards.Vectors) -> None:
         self.keys += keys
@@ -220,16 +223,15 @@ class ShardWriter:
             self.write()
 
     def write(self) -> None:
-        self.wait()
+        self.wait(self.waiting - 1)
         if self.keys:
-            self.writing = self.thread.submit(self._write, self.keys, self.parts)
+            self.writing.append(self.thread.submit(self._write, self.keys, self.parts))
             self.keys, self.parts = [], []
 
-    def wait(self) -> None:
-        """Until the shard that is being written is there; an error of writing it is raised here."""
-        writing, self.writing = self.writing, None
-        if writing is not None:
-            writing.result()
+    def wait(self, most: int = 0) -> None:
+        """Until at most so many shards are not there yet; an error of writing one is raised here."""
+        while self.writing and (len(self.writing) > most or self.writing[0].done()):
+            self.writing.popleft().result()
 
     def _write(self, keys: list[bytes], parts: list[shards.Vectors]) -> None:
         with writable(self.place, "features"):
