@@ -40,7 +40,7 @@ deploy-lint:  ## what lies in deploy/, each by the linter of its kind; a folder 
 	$(PYTHON) -m venv build/deploy-lint
 	build/deploy-lint/bin/pip install --quiet --disable-pip-version-check --requirement deploy/lint-requirements.txt
 	build/deploy-lint/bin/hadolint deploy/*.Dockerfile
-	build/deploy-lint/bin/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
+	build/deploy-lint/bin/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose*.yaml
 	build/deploy-lint/bin/kubernetes-validate --strict deploy/kubernetes/*.yaml
 	build/deploy-lint/bin/shellcheck deploy/slurm/*.sbatch
 

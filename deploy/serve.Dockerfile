@@ -6,8 +6,10 @@ COPY src ./src
 RUN pip wheel --no-cache-dir --no-deps --wheel-dir /wheels .
 
 FROM python:3.12-slim
-COPY constraints.txt deploy/serve-requirements.txt /tmp/
-RUN pip install --no-cache-dir --constraint /tmp/constraints.txt --requirement /tmp/serve-requirements.txt \
+# bulk-requirements.txt for an image that also fills a Milvus by way of a bucket.
+ARG REQUIREMENTS=serve-requirements.txt
+COPY constraints.txt deploy/serve-requirements.txt deploy/bulk-requirements.txt /tmp/
+RUN pip install --no-cache-dir --constraint /tmp/constraints.txt --requirement "/tmp/$REQUIREMENTS" \
     && useradd --create-home --uid 10001 groundling
 COPY --from=build /wheels /tmp/wheels
 RUN pip install --no-cache-dir --no-deps /tmp/wheels/*.whl && rm -r /tmp/wheels

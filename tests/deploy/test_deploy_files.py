@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import yaml
 
+from groundling.cli.index import index as make_index
 from groundling.cli.serve import serve
 
 ROOT = Path(__file__).parents[2]
@@ -73,6 +74,31 @@ def test_who_builds_an_index_and_who_serves_it_call_the_milvus_by_one_name() -> 
     port = manifests("milvus.yaml")["Service", "milvus"]["spec"]["ports"][0]["port"]
     job = manifests("ray.yaml")["Job", "groundling-index"]["spec"]["template"]["spec"]["containers"][0]
     assert f"--store milvus:http://milvus:{port} " in job["args"][0]
+
+
+def test_a_bulk_import_goes_into_the_bucket_that_the_milvus_reads() -> None:
+    services = yaml.safe_load((DEPLOY / "compose.minio.yaml").read_text())["services"]
+    index, milvus, minio = (services[name] for name in ("index", "milvus", "minio"))
+    bucket, address = (milvus["environment"][f"MINIO_{name}"] for name in ("BUCKET_NAME", "ADDRESS"))
+    before = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    assert index["command"] == [*before["index"]["command"], "--bulk", f"s3://{bucket}/imports"]
+    assert index["environment"]["AWS_ENDPOINT_URL"] == f"http://{address}" and address.split(":")[0] in services
+    asked = index["environment"], milvus["environment"], minio["environment"]
+    keys = [("AWS_ACCESS_KEY_ID", "MINIO_ACCESS_KEY_ID", "MINIO_ROOT_USER")]
+    keys += [("AWS_SECRET_ACCESS_KEY", "MINIO_SECRET_ACCESS_KEY", "MINIO_ROOT_PASSWORD")]
+    for names in keys:
+        assert len({environment[name] for environment, name in zip(asked, names, strict=True)}) == 1
+    image = (DEPLOY / index["build"]["args"]["REQUIREMENTS"]).read_text()
+    assert {"--requirement serve-requirements.txt", "fsspec", "s3fs"} <= set(image.splitlines())
+    assert "bulk" in inspect.signature(make_index).parameters
+
+    job = manifests("ray.yaml")["Job", "groundling-index"]["spec"]["template"]["spec"]["containers"][0]
+    assert '${BULK:+--bulk "$BULK"}' in job["args"][0] and job["envFrom"][0]["secretRef"]["optional"]
+    port = manifests("minio.yaml")["Service", "minio"]["spec"]["ports"][0]["port"]
+    assert f"minio:{port}" == address and f"minio:{port}" in (ROOT / "docs" / "guides" / "deploy.md").read_text()
+    allowed = manifests("minio.yaml")["NetworkPolicy", "minio"]["spec"]["ingress"][0]["from"]
+    labels = {one["podSelector"]["matchLabels"]["app"] for one in allowed}
+    assert labels == {"milvus", "groundling-ray"}
 
 
 def test_images_have_the_extras_of_what_is_run_in_them() -> None:

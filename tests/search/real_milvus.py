@@ -11,11 +11,13 @@ SOURCES = "a Milvus that imports files is not here: pip install --no-deps milvus
 
 
 @contextmanager
-def real_milvus(place: Path) -> Iterator[str]:
-    """Its address."""
+def real_milvus(place: Path, **settings: str | int) -> Iterator[str]:
+    """Its address; `settings` as its milvus.yaml calls them, with _ for dots."""
     milvus = pytest.importorskip("milvus", reason=SOURCES)
     server = milvus.MilvusServer()
     server.set_base_dir(str(place))
+    for name, value in settings.items():
+        server.config.set(name.replace("_", "."), value)
     try:
         server.start()
         yield f"http://127.0.0.1:{server.listen_port}"

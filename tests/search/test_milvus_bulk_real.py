@@ -48,8 +48,8 @@ def place(uri: str, collection: str, **more: Any) -> StoreFacts:
     return StoreFacts(name="milvus", uri=uri, collection=collection, layout=2, **more)
 
 
-def write(folder: Path, store: StoreFacts, entries: list[Entry], **more: Any) -> None:
-    bulk = BulkImport(str(folder / "storage"), patience=120.0, **more)
+def write(folder: Path, store: StoreFacts, entries: list[Entry], storage: str | None = None, **more: Any) -> None:
+    bulk = BulkImport(storage or str(folder / "storage"), patience=120.0, **more)
     milvus_store.check(folder, store, "exact", bulk)
     made, vectors = Entries.of(entries), {entry.name: vector for entry, vector in zip(ENTRIES, VECTORS, strict=True)}
 
@@ -156,3 +156,33 @@ def test_what_a_server_refuses_is_a_sentence(uri: str, tmp_path: Path) -> None:
         milvus_store.write(tmp_path, several, Entries.of(ENTRIES[:9]), 8, lambda rows: VECTORS[rows], "exact", Aim())
     with pytest.raises(UserError, match=r"is v2\.3\.5.* loses rows of partitions that are sent to it; .*or --bulk"):
         milvus_store.check(tmp_path, store, "exact")
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A pretended S3, and the keys to it in the environment."""
+    pytest.importorskip("s3fs", reason="s3fs is not installed")
+    servers = pytest.importorskip("moto.server", reason="no S3 is pretended here: pip install 'moto[server]'")
+    server = servers.ThreadedMotoServer(port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "minioadmin")  # those that the server comes with
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    yield f"{host}:{port}"
+    server.stop()
+
+
+def test_shards_in_the_bucket_of_the_server_are_imported(endpoint: str, tmp_path: Path) -> None:
+    import s3fs
+
+    settings = {"common_storageType": "minio", "minio_address": "127.0.0.1", "minio_port": int(endpoint.split(":")[1])}
+    with real_milvus(tmp_path / "milvus", **settings) as uri:
+        store = place(uri, "bucket")
+        with pytest.raises(UserError, match=r"s3://b-bucket/imports: cannot be written \(.*bucket does not exist"):
+            write(tmp_path, store, ENTRIES, "s3://b-bucket/imports")
+        write(tmp_path, store, ENTRIES, "s3://a-bucket/imports")
+        assert rows_there(uri, store) == (900, {entry.name for entry in ENTRIES})
+        system = s3fs.S3FileSystem(skip_instance_cache=True)
+        assert system.find("a-bucket/files") and not system.find("a-bucket/imports")

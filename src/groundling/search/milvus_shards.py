@@ -19,9 +19,9 @@ class Shards:
     def __init__(self, bulk: BulkImport, collection: str) -> None:
         self.storage = bulk.storage
         self.system, root = file_system(bulk.storage)
-        local = "file" in self.system.protocol
+        self.local = "file" in self.system.protocol
         behind_bucket = "/".join(root.strip("/").split("/")[1:])
-        seen = bulk.prefix if bulk.prefix is not None else root if local else behind_bucket
+        seen = bulk.prefix if bulk.prefix is not None else root if self.local else behind_bucket
         self.folder = f"{root.rstrip('/')}/{collection}"
         self.seen = str(PurePosixPath(seen, collection))
 
@@ -67,7 +67,8 @@ class Shards:
             self.system.rm_file(f"{self.folder}/{name}")
 
     def _make_folder(self) -> None:
-        self.system.makedirs(self.folder, exist_ok=True)
+        if self.local:  # an object store has no folders, and would make the bucket of a name that is misspelt
+            self.system.makedirs(self.folder, exist_ok=True)
 
     @contextmanager
     def _problems(self) -> Iterator[None]:
