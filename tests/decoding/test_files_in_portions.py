@@ -119,10 +119,21 @@ def test_arrays_that_do_not_fit_into_the_memory_together_or_at_all(workers: Work
     assert all((array == len(array)).all() for array in found)
 
 
+def denied(*_: object) -> int:
+    raise PermissionError
+
+
+@pytest.mark.parametrize("lacks", ["memory", "permission", "seals"])
 def test_where_the_system_has_no_such_memory_pictures_are_sent(
-    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lacks: str, workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(os, "memfd_create")
+    if lacks == "memory":
+        monkeypatch.delattr(os, "memfd_create")
+    elif lacks == "permission":
+        monkeypatch.setattr(os, "memfd_create", denied)
+    else:
+        monkeypatch.setattr("fcntl.fcntl", denied)
+    assert shared_memory.make() is None
     files = stored(tmp_path, *different(3), b"no picture")
     files.append((tmp_path / "missing", bytes(32)))
     *found, broken, missing = workers.files(files, CUT)

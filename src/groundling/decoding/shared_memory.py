@@ -16,14 +16,21 @@ ALIGNED = 64  # bytes, of which the place of an array is a multiple
 
 
 def make() -> int | None:
-    """The handle of new memory; None where the system has none that can be sealed."""
+    """The handle of new memory; None where the system has none that can be sealed, or does not let us have it."""
     if not hasattr(os, "memfd_create"):
         return None
     import fcntl
 
-    handle = os.memfd_create("groundling-pictures", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    os.ftruncate(handle, SIZE)
-    fcntl.fcntl(handle, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+    try:
+        handle = os.memfd_create("groundling-pictures", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    except OSError:
+        return None
+    try:
+        os.ftruncate(handle, SIZE)
+        fcntl.fcntl(handle, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+    except OSError:
+        os.close(handle)
+        return None
     return handle
 
 
