@@ -7,7 +7,7 @@ A number is marked where it stands, in a comment that readers do not see:
     <!--= liwe-f8k7/every-other :: (7) S-LIWE − liwe-f8k7/languages: (1) S-LIWE :: pt -->−5.1 ± 2.2
 
 The first part is a file of docs/results without its ending, the second a row of it or the difference of two rows, the
-second of which may be of another file, the third a column, also "dev", of the table on the dev split. After the mark
+second of which may be of another file, the third a column, also "dev" or "steps to 25" of the dev split. After the mark
 stands the mean over seeds with its deviation, or the mean alone; of a difference, half of its 95% interval (that of
 the table's claim, else Welch's).
 
@@ -33,7 +33,7 @@ from groundling.report.numbers import rounded
 ROOT = Path(__file__).resolve().parents[2]
 MARKED = re.compile(
     r"(?P<mark><!--= (?P<file>\S+) :: (?P<row>.+?) :: (?P<column>.+?) -->\**)"
-    r"(?P<sign>[+−]?)(?P<value>\d+(?:,\d{3})*(?:\.(?P<decimals>\d+))?)(?P<spread> ± \d+(?:\.\d+)?)?"
+    r"(?P<sign>[+−]?)(?P<value>\d+(?:,\d{3})*(?:\.(?P<decimals>\d+))?)(?P<spread> ± \d+(?:,\d{3})*(?:\.\d+)?)?"
 )
 
 
@@ -48,15 +48,20 @@ class Figure:
         """The figure written as the one that stands there: its decimals, with sign, spread and commas or without."""
         digits = len(found["decimals"] or "")
         sign = ("+" if self.mean >= 0 else "−") if found["sign"] or self.mean < 0 else ""
-        whole, point, rest = rounded(abs(self.mean), digits).partition(".")
-        text = f"{sign}{int(whole):,}{point}{rest}" if "," in found["value"] else f"{sign}{whole}{point}{rest}"
+        commas = "," in found["value"]
+        text = sign + _written(abs(self.mean), digits, commas)
         if not found["spread"]:
             return text
         if self.spread is None:
             raise UserError(
                 f"{found['file']}: {found['row']}, {found['column']} has one seed, so nothing stands after ±"
             )
-        return f"{text} ± {rounded(self.spread, digits)}"
+        return f"{text} ± {_written(self.spread, digits, commas)}"
+
+
+def _written(number: float, digits: int, commas: bool) -> str:
+    whole, point, rest = rounded(number, digits).partition(".")
+    return f"{int(whole):,}{point}{rest}" if commas else f"{whole}{point}{rest}"
 
 
 def pages() -> list[Path]:

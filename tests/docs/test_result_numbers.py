@@ -36,6 +36,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         return {"values": list(values), "mean": mean, "deviation": 1.0}
 
     rows = [
+        {"name": "far", "columns": {"en": {**cell(4000.0, 6000.0), "deviation": 1200.0}}},
         {"name": "old", "columns": {"en": cell(30.0, 31.0, 32.0)}},
         {"name": "new", "columns": {"en": cell(33.0, 34.0, 35.0)}},
         {"name": "many", "columns": {"en": cell(4421.0)}},
@@ -45,7 +46,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     (folder / "table.json").write_text(json.dumps({"rows": rows, "claims": []}))
     recalls = {"en R@1": cell(20.0, 21.0, 22.0), "en R@5": cell(40.0, 41.0, 42.0)}  # of which claims take the mean
-    earlier = [{**rows[0], "name": "oldest"}, {"name": "by recall", "columns": recalls}]
+    earlier = [{**rows[1], "name": "oldest"}, {"name": "by recall", "columns": recalls}]
     (folder / "earlier.json").write_text(json.dumps({"rows": earlier}))
     monkeypatch.setattr(result_numbers, "ROOT", tmp_path)
     return tmp_path
@@ -69,6 +70,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
         ("<!--= table :: once :: en -->12.2", "<!--= table :: once :: en -->12.3"),  # halves go up, as in the tables
         ("<!--= table :: once :: dev -->9.9 ± 9.9", "<!--= table :: once :: dev -->21.0 ± 1.0"),
+        ("<!--= table :: far :: en -->9,999 ± 9,999 steps", "<!--= table :: far :: en -->5,000 ± 1,200 steps"),
         ("<!--= table :: many :: en -->9,999, and so on", "<!--= table :: many :: en -->4,421, and so on"),
         ("beside 99.9 ± 9.9 that names nothing", "beside 99.9 ± 9.9 that names nothing"),
     ],
@@ -86,7 +88,7 @@ def test_numbers_are_written_from_the_json(results: Path, written: str, right: s
     ("mark", "says"),
     [
         ("nowhere :: old :: en", "nowhere.json is not there"),
-        ("table :: older :: en", "there is no row 'older'; there are old, new, many, once"),
+        ("table :: older :: en", "there is no row 'older'; there are far, old, new, many, once"),
         ("table :: old − earlier: other :: en", "there is no row 'old − earlier: other'"),
         ("table :: old :: de", "'old' has no column 'de'; it has en"),
         ("table :: once :: en", "has one seed"),

@@ -248,11 +248,12 @@ def _listed(value: Any) -> list[Any]:
 
 @pytest.mark.parametrize("name", [f"table{n}" for n in range(2, 8)] + ["figure3"])
 def test_the_lessons_on_f8k7_differ_from_the_lessons_in_data_alone(name: str) -> None:
-    """The same rows with the same systems; other corpora, text as written; and models of one language a second time."""
+    """The same rows with the same systems; other corpora, text as written; in some one language a second time."""
     here, there = (recipes.read_table(f"{folder}/{name}") for folder in ("lessons-f8k7", "lessons"))
     assert "multi30k" not in yaml.safe_dump({key: here[key] for key in ("base", "rows")})
     again = [entry for entry in trainings(f"lessons-f8k7/{name}") if "every 500 steps" in entry.row]
-    assert again and all(len(entry.group) == 1 for entry in again)
+    assert bool(again) == (name in ("table2", "table3", "figure3"))
+    assert all(len(entry.group) == 1 for entry in again)
     same = [entry for entry in trainings(f"lessons-f8k7/{name}") if "every 500 steps" not in entry.row]
     for one, other in zip(same, trainings(f"lessons/{name}"), strict=True):
         assert (one.row, one.group, one.recipe.system) == (other.row, other.group, other.recipe.system)

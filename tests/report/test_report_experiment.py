@@ -127,10 +127,13 @@ def test_missing_cells_are_dashes_everywhere() -> None:
 def test_rows_without_any_number_are_named_below_the_table() -> None:
     first, intervals = experiment_tables(summary_of({"Alone": {"en": (10, 14)}, "Both": {}, "All": {}}))
     assert [row[0] for row in markdown_rows(first.markdown())[1:]] == ["Alone"]
-    assert "Not trained yet: Both, All." in first.markdown()
+    assert "Not trained yet: Both; All." in first.markdown()
     assert "Both" not in intervals.markdown()
     published = summary_of({"Alone": {"en": (10, 14)}, "Both": {}}, {"Both": {"en": 3.0}})
-    assert "Not trained" not in experiment_tables(published)[0].markdown()
+    beside = experiment_tables(published)[0].markdown()
+    assert [row[0] for row in markdown_rows(beside)[-2:]] == ["Alone", "Both"]  # the published number stands there
+    assert "Not trained yet: Both." in beside
+    assert "Not trained" not in experiment_tables(summary_of(ROWS))[0].markdown()
 
 
 def test_a_table_of_one_seed_has_no_deviations_and_no_intervals() -> None:
@@ -201,7 +204,7 @@ def test_claims_by_language_with_signs() -> None:
         ["Two are better", "English (en)", "+9.0 ± 5.6", "+2.5", "holds"],
         ["", "German (de)", "0.0 ± 1.2", "-0.3", "not resolved"],
         ["", "French (fr)", "-2.0", "–", "one seed"],
-        ["", "Czech (cs)", "–", "–", "–"],
+        ["", "Czech (cs)", "–", "–", "not trained"],
     ]
     assert "Difference of mR" in claims.markdown()
     assert "holds" in printed(claims, width=100)

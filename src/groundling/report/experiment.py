@@ -37,13 +37,12 @@ def column_title(summary: TableSummary, column: str) -> str:
 def experiment_tables(summary: TableSummary) -> list[Table]:
     """The table itself; the intervals of its means; what our seeds say about the paper's claims.
 
-    Rows of which nothing is trained or published yet are named below the table.
+    Rows that wait for their trainings are named below the table; those that have no published numbers are not in it.
     """
-    there = [row for row in summary.rows if row.columns or row.published or row.empty]
-    waiting = [row.name for row in summary.rows if row not in there]
-    summary = replace(summary, rows=there)
+    waiting = [row.name for row in summary.rows if not row.columns and not row.empty]
+    summary = replace(summary, rows=[row for row in summary.rows if row.published or row.name not in waiting])
     table = experiment_table(summary)
-    tables = [replace(table, notes=[*table.notes, f"Not trained yet: {', '.join(waiting)}."]) if waiting else table]
+    tables = [replace(table, notes=[*table.notes, f"Not trained yet: {'; '.join(waiting)}."]) if waiting else table]
     if any(row.validated for row in summary.rows):
         tables.append(validated_table(summary))
     if len(summary.seeds) > 1:
@@ -181,7 +180,7 @@ def claims_table(summary: TableSummary) -> Table:
                 spread = "" if found.interval is None else f" ± {rounded(found.interval, digits)}"
                 ours = f"{_signed(found.difference, digits)}{spread}{' by seed' if claim.by_seed else ''}"
             theirs = None if found.published is None else _signed(found.published, digits)
-            lines.append([says, column_title(summary, language), ours, theirs, found.outcome or "–"])
+            lines.append([says, column_title(summary, language), ours, theirs, found.outcome or "not trained"])
             says = ""
     named = dict.fromkeys(find(claim.metric).heading for claim in summary.claims if claim.metric)
     several = "the mean of the columns' metrics" if len(metrics) > 1 else find(metrics[0]).heading
