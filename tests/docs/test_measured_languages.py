@@ -1,4 +1,4 @@
-"""What the benchmarks of added languages and of translated words collect, and the pages that they write of it."""
+"""What the benchmarks of added languages, translated words and latent tokens collect, and the pages they write."""
 
 import importlib
 import json
@@ -10,11 +10,14 @@ import pytest
 from site_scripts import ROOT, script
 
 from groundling.corpus.corpus import Corpus
+from groundling.evaluation.latent_tokens import TokenQuality, token_quality
+from groundling.experiments.table_entries import TableEntry
 from groundling.files import write_json
 
 sys.path.append(str(ROOT / "benchmarks"))
 teaching = importlib.import_module("teaching_f8k7")
 translation = importlib.import_module("word_translation")
+latent = importlib.import_module("latent_tokens")
 look_up = script("result_numbers").look_up
 
 
@@ -128,3 +131,29 @@ def test_the_page_of_translated_words_and_its_json_have_the_same_numbers(
     ]
     monkeypatch.setitem(look_up.__globals__, "ROOT", tmp_path)
     assert look_up("alignment/table", "German, rcsls, centred", "CSLS P@1").mean == 25.0
+
+
+def test_the_page_of_latent_tokens_has_means_over_languages_and_seeds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With seed 0 all words are one token; with seed 1 dog and hund are another one. French has no listed pair."""
+    pairs = {"de": [("dog", "hund"), ("cat", "katze")], "fr": [("tree", "arbre")]}
+
+    def quality(entry: TableEntry, system: dict[str, object], *_: object) -> TokenQuality:
+        own = entry.recipe.training.seed
+        assert system["name"] == "la" or system["own_words"] == 100
+        words = {"en": {"dog": own, "cat": 0}, "de": {"hund": own, "katze": 0}, "fr": {"chien": 0}}
+        return token_quality(words, pairs, "en")
+
+    monkeypatch.setattr(latent, "quality", quality)
+    out = tmp_path / "docs" / "results" / "tokens"
+    out.parent.mkdir(parents=True)
+    options = ["--data", "data", "--out", str(out), "--seeds", "0", "1", "--rows", "250 tokens"]
+    monkeypatch.setattr(sys, "argv", ["latent_tokens.py", *options])
+    latent.main()
+    monkeypatch.setitem(look_up.__globals__, "ROOT", tmp_path)
+    assert look_up("tokens", "250 tokens", "words per token").mean == (5 + 2.5) / 2
+    assert look_up("tokens", "250 tokens", "right").mean == (50 + 100) / 2
+    assert look_up("tokens", "250 tokens", "rare together").mean == 100
+    row = next(line for line in out.with_suffix(".md").read_text().splitlines() if line.startswith("| 250 tokens"))
+    assert row.split("|")[2].strip() == "3.8 ± 1.8"
