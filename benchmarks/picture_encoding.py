@@ -41,13 +41,13 @@ import torch
 from torch import nn
 
 from groundling.decoding.cores import cores
-from groundling.decoding.workers import Workers, shared
+from groundling.decoding.workers import PORTION, Workers, shared
 from groundling.devices import pick_device
 from groundling.errors import UserError
 from groundling.vision import backbones, cache
 from groundling.vision.backbones import Backbone
 from groundling.vision.cache import ShardWriter, cached, encode_pixels, encoded, extract, put_rows
-from groundling.vision.decoding import PORTION, ahead, portions, rows_by_content
+from groundling.vision.decoding import ahead, portions, rows_by_content
 from groundling.vision.efficientnet_lite import HEAD, EfficientNetLite
 from groundling.vision.preprocessing import Pixels, Preprocessing
 from groundling.vision.shards import content_key

@@ -13,6 +13,7 @@ from pathlib import Path
 import bombs
 import numpy as np
 import pytest
+from PIL import Image
 
 from groundling.decoding import cores as cores_module
 from groundling.decoding import shared_memory
@@ -20,7 +21,7 @@ from groundling.decoding.answers import read_many
 from groundling.decoding.cores import cores
 from groundling.decoding.shared_memory import HEAD, SIZE, SharedMemory
 from groundling.decoding.structure import PictureError
-from groundling.decoding.workers import DecodeLimits, Workers
+from groundling.decoding.workers import Decoded, DecodeLimits, Workers
 from groundling.vision.preprocessing import Preprocessing, Upright
 
 CUT = Preprocessing(32)
@@ -55,6 +56,47 @@ def test_the_pixels_are_those_of_the_same_work_here_in_order(workers: Workers, t
         for (path, _), array in zip(files, found, strict=True):
             np.testing.assert_array_equal(array, work(path.read_bytes()))
     assert list(workers.files([], CUT)) == []
+
+
+def test_of_files_is_told_what_is_told_of_one_picture(workers: Workers, tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[306] = "2019:07:31 18:05:00"
+    Image.new("RGB", (70, 50)).save(tmp_path / "dated.jpg", exif=exif)
+    contents = [*different(3), (tmp_path / "dated.jpg").read_bytes()]
+    found = list(workers.decoded_files(stored(tmp_path, *contents), CUT))
+    for data, seen in zip(contents, found, strict=True):
+        alone = workers.decode(data, CUT)
+        assert isinstance(seen, Decoded)
+        assert (seen.format, seen.size, seen.taken, seen.data) == (alone.format, alone.size, alone.taken, b"")
+        np.testing.assert_array_equal(seen.array, alone.array)
+    assert (found[3].format, found[3].size, found[3].taken) == ("JPEG", (70, 50), "2019-07-31T18:05:00")
+
+
+def test_a_relative_path_means_what_it_means_here_and_now(
+    workers: Workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ((path, key),) = stored(tmp_path, different(1)[0])
+    list(workers.files([(path, key)], CUT))  # the process is there, and stays in the folder that it was started in
+    monkeypatch.chdir(tmp_path)
+    (found,) = workers.files([(Path(path.name), key)], CUT)
+    np.testing.assert_array_equal(found, CUT(path.read_bytes()))
+
+
+@pytest.mark.parametrize("shares", [True, False])
+def test_a_pipe_in_the_place_of_a_file_holds_nobody_up(
+    shares: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not shares:
+        monkeypatch.setattr(shared_memory, "make", lambda: None)
+    workers = Workers(DecodeLimits(patience=60), count=1)
+    files = stored(tmp_path, *different(3))
+    files[1][0].unlink()
+    os.mkfifo(files[1][0])
+    found = list(workers.files(files, CUT))
+    workers.close()
+    assert str(found[1]) == "changed while it was being read"
+    for row in (0, 2):
+        np.testing.assert_array_equal(found[row], CUT(files[row][0].read_bytes()))
 
 
 def test_what_cannot_be_decoded_is_told_in_its_place(workers: Workers, tmp_path: Path) -> None:
@@ -197,11 +239,12 @@ def test_what_was_answered_stays_as_it_was() -> None:
     assert handle is not None
     memory = SharedMemory(handle)
     end = memory.put(np.arange(6, dtype=np.float32).reshape(2, 3), 0)
-    facts = {"array": ["<f4", [2, 3]], "place": [0, 24]}
+    facts = {"format": "PNG", "size": [3, 2], "taken": "", "array": ["<f4", [2, 3]], "place": [0, 24]}
     more = [["F", {"why": "torn"}], ["D", facts]]
     first, second = read_many(json.dumps([end, [["D", facts], *more]]).encode(), memory, 2)
     memory.put(np.zeros((2, 3), dtype=np.float32), 0)
-    np.testing.assert_array_equal(first, [[0, 1, 2], [3, 4, 5]])
+    assert isinstance(first, Decoded)
+    np.testing.assert_array_equal(first.array, [[0, 1, 2], [3, 4, 5]])
     assert str(second) == "torn"
 
 

@@ -81,18 +81,14 @@ def read_one(reply: bytes) -> Decoded:
         facts, payload = json.loads(reply[5 : 5 + length]), reply[5 + length :]
         if kind != DONE:
             raise _failure(kind, facts)
-        array = np.zeros(0, dtype=np.uint8)
-        if "array" in facts:
-            name, shape = facts["array"]
-            array = _array(np.frombuffer(payload, np.uint8), name, shape)
-            payload = b""
-        width, height = facts["size"]
-        return Decoded(str(facts["format"]), (int(width), int(height)), str(facts["taken"])[:32], array, payload)
+        if "array" not in facts:
+            return _decoded(facts, np.zeros(0, dtype=np.uint8), payload)
+        return _decoded(facts, _array(np.frombuffer(payload, np.uint8), *facts["array"]))
     except (ValueError, TypeError, KeyError):
         raise PictureError(NONSENSE) from None
 
 
-def read_many(reply: bytes, memory: SharedMemory, most: int) -> list[Array | PictureError]:
+def read_many(reply: bytes, memory: SharedMemory, most: int) -> list[Decoded | PictureError]:
     """What came back for the first pictures of several, one or more; their arrays are in the memory."""
     try:
         end, answers = json.loads(reply)
@@ -103,12 +99,16 @@ def read_many(reply: bytes, memory: SharedMemory, most: int) -> list[Array | Pic
     return found or [PictureError(NONSENSE)]
 
 
-def _one_of_many(everything: npt.NDArray[np.uint8], kind: str, facts: dict[str, Any]) -> Array | PictureError:
+def _one_of_many(everything: npt.NDArray[np.uint8], kind: str, facts: dict[str, Any]) -> Decoded | PictureError:
     if kind.encode() != DONE:
         return _failure(kind.encode(), facts)
-    name, shape = facts["array"]
     first, end = facts["place"]
-    return _array(everything[int(first) : int(end)], name, shape)
+    return _decoded(facts, _array(everything[int(first) : int(end)], *facts["array"]))
+
+
+def _decoded(facts: dict[str, Any], array: Array, data: bytes = b"") -> Decoded:
+    width, height = facts["size"]
+    return Decoded(str(facts["format"]), (int(width), int(height)), str(facts["taken"])[:32], array, data)
 
 
 def _failure(kind: bytes, facts: dict[str, Any]) -> PictureError:

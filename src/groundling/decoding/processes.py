@@ -14,7 +14,7 @@ from queue import LifoQueue
 from typing import TypeVar
 
 from groundling.decoding import shared_memory
-from groundling.decoding.answers import Array, Decoded, DecodeLimits, Died, read_many, read_one
+from groundling.decoding.answers import Decoded, DecodeLimits, Died, read_many, read_one
 from groundling.decoding.shared_memory import SharedMemory
 from groundling.decoding.structure import PictureError
 from groundling.decoding.work import Work, said
@@ -112,7 +112,7 @@ class Process:
             raise Died(self._why()) from None
         return read_one(reply)
 
-    def files(self, files: Files, work: Work) -> list[Array | PictureError] | None:
+    def files(self, files: Files, work: Work) -> list[Decoded | PictureError] | None:
         """What `work` makes of the first of these files, of one or more of them: of as many as fit into its memory.
 
         None where there is no memory that both can see.
@@ -122,7 +122,7 @@ class Process:
         self.memory.begun = 0
         try:
             self.line.send_bytes(MANY + said(work))
-            self.line.send_bytes(json.dumps([[str(path), key.hex()] for path, key in files]).encode())
+            self.line.send_bytes(json.dumps([[str(path.absolute()), key.hex()] for path, key in files]).encode())
             reply = self._reply_of_many(self.memory, len(files))
         except (OSError, EOFError):
             raise self._at(Died(self._why()), len(files)) from None

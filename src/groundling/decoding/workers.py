@@ -17,10 +17,12 @@ from groundling.decoding.opening import PICTURES
 from groundling.decoding.processes import Files, Lane, Process
 from groundling.decoding.structure import PictureError
 from groundling.decoding.work import Work
-from groundling.decoding.worker_process import CHANGED
+from groundling.decoding.worker_process import CHANGED, read_file
 from groundling.errors import UserError
 
-__all__ = ["DecodeLimits", "Decoded", "LargePicture", "Workers", "shared"]
+PORTION = 32  # files that a process is asked for at a time, at most: what it costs to ask is then nothing
+
+__all__ = ["PORTION", "DecodeLimits", "Decoded", "LargePicture", "Workers", "shared"]
 
 
 class Workers:
@@ -77,16 +79,21 @@ class Workers:
             return list(pool.map(one, files))
 
     def files(self, files: Files, work: Work) -> Iterator[Array | PictureError]:
-        """The arrays that `work` makes of files, each given with the SHA-256 of its content, in their order.
+        """The arrays of `decoded_files`."""
+        for one in self.decoded_files(files, work):
+            yield one if isinstance(one, PictureError) else one.array
 
-        One process has them all. It reads them itself, and the arrays come back through memory that it shares with us,
-        so that a picture costs us some microseconds.
+    def decoded_files(self, files: Files, work: Work) -> Iterator[Decoded | PictureError]:
+        """What files are, and the arrays that `work` makes of them, in their order.
+
+        Each is given with the SHA-256 of its content. One process has them all. It reads them itself, and the arrays
+        come back through memory that it shares with us, so that a picture costs us some microseconds.
         """
         while files:
             try:
                 found = self._usual.ask(self.limits, self.limits.large, partial(Process.files, files=files, work=work))
             except Died as died:  # over one picture: those before it were well, but what became of them is lost
-                yield from self.files(files[: died.at], work)
+                yield from self.decoded_files(files[: died.at], work)
                 yield died
                 files = files[died.at + 1 :]
                 continue
@@ -98,10 +105,10 @@ class Workers:
                 yield self._alone(path, key, work) if isinstance(one, LargePicture) else one
             files = files[len(found) :]
 
-    def _alone(self, path: Path, key: bytes, work: Work) -> Array | PictureError:
+    def _alone(self, path: Path, key: bytes, work: Work) -> Decoded | PictureError:
         try:
-            data = path.read_bytes()
-            return self.array(data, work) if sha256(data).digest() == key else PictureError(CHANGED)
+            data = read_file(path)
+            return self.decode(data, work) if sha256(data).digest() == key else PictureError(CHANGED)
         except PictureError as error:
             return error
         except OSError as error:

@@ -10,12 +10,12 @@ import secrets
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -37,6 +37,12 @@ from groundling.search.recall import Aim
 JOURNAL = "journal.bin"
 CAPTIONS_AT_ONCE = 256
 AHEAD = 64  # portions of work that wait for a core
+
+Item = TypeVar("Item")
+
+
+#: Does a portion, and says every now and then how many units of it have been done since.
+Work = Callable[[Sequence[Any]], Iterator[int]]
 
 
 @dataclass(frozen=True)
@@ -101,17 +107,28 @@ class Build:
                 return vectors_of([found], self.previous.store, self.facts.dimensions)[0]
             return None if found is None else np.asarray(found)
 
-    def run(self, todo: Sequence[Any], work: Callable[[Sequence[Any]], None], at_once: int, title: str) -> None:
-        """`work` on all of `todo`, a portion at a time on each core."""
-        portions = [todo[start : start + at_once] for start in range(0, len(todo), at_once)]
-        with bar(title, total=len(self.rows) + len(todo), done=len(self.rows)) as progress, _one_core_each() as pool:
+    def run(self, portions: Iterable[Sequence[Any]], work: Work, count: int, title: str) -> None:
+        """`work` on all portions, which have `count` units, one at a time on each core."""
+        left = threading.Event()
+        with bar(title, total=len(self.rows) + count, done=len(self.rows)) as progress, _one_core_each() as pool:
+
+            def one(portion: Sequence[Any]) -> None:
+                for done in work(portion):
+                    with self._lock:
+                        progress.advance(done)
+                    if left.is_set():
+                        return
+
             waiting: dict[Future[None], int] = {}
-            for portion in portions:
-                waiting[pool.submit(work, portion)] = len(portion)
-                while len(waiting) >= AHEAD:
+            try:
+                for portion in portions:
+                    waiting[pool.submit(one, portion)] = 0  # its units have been told
+                    while len(waiting) >= AHEAD:
+                        collect(waiting, progress)
+                while waiting:
                     collect(waiting, progress)
-            while waiting:
-                collect(waiting, progress)
+            finally:
+                left.set()  # whoever leaves early does not wait for the rest of a portion
 
     def finish(
         self, root: Path | None, store: StoreFacts, kind: str, aim: Aim, bulk: BulkImport | None = None
@@ -232,14 +249,35 @@ def usable(vector: Vectors) -> bool:
     return bool(np.isfinite(vector).all() and vector.any())
 
 
+def cut(todo: Sequence[Item], at_once: int, most: int = 0) -> Iterator[Sequence[Item]]:
+    """Portions of up to `most`, in whole multiples of `at_once`, which is the least.
+
+    The last ones are small, so that no core has much to do when the others have nothing left.
+
+    >>> [len(some) for some in cut(range(10), at_once=4)]
+    [4, 4, 2]
+    """
+    start, cores = 0, _cores()
+    while start < len(todo):
+        fair = (len(todo) - start) // (2 * cores)
+        size = max(at_once, min(most, fair) // at_once * at_once)
+        yield todo[start : start + size]
+        start += size
+
+
+def _cores() -> int:
+    torch: Any = sys.modules.get("torch")  # an exported model runs without it
+    return (os.cpu_count() or 1) if torch is None else int(torch.get_num_threads())
+
+
 @contextmanager
 def _one_core_each() -> Iterator[ThreadPoolExecutor]:
     """A thread for each core, each of which computes by itself: a killed build loses one picture for each.
 
     On an error or Ctrl-C, what is waiting is dropped rather than finished.
     """
-    torch: Any = sys.modules.get("torch")  # an exported model runs without it
-    cores = os.cpu_count() or 1 if torch is None else torch.get_num_threads()
+    torch: Any = sys.modules.get("torch")
+    cores = _cores()
     alone = {} if torch is None else {"initializer": torch.set_num_threads, "initargs": (1,)}
     pool = ThreadPoolExecutor(cores, **alone)
     try:

@@ -2,17 +2,19 @@
 
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Unpack
 
+from groundling.decoding.answers import Array
 from groundling.decoding.opening import COLLECTION
 from groundling.decoding.structure import PictureError
-from groundling.decoding.workers import shared
+from groundling.decoding.workers import PORTION, Decoded, shared
 from groundling.errors import UserError
 from groundling.model import Vectors
-from groundling.search.build import CAPTIONS_AT_ONCE, Build, Built, usable
+from groundling.search.build import CAPTIONS_AT_ONCE, Build, Built, cut, usable
 from groundling.search.entries import Entry
 from groundling.search.index_request import IndexRequest, Options
 from groundling.search.previous import Row
@@ -79,7 +81,8 @@ def index_pictures(
             with joined(ray) as cluster:
                 encode(cluster, build, Pictures.below(folder, todo))
         else:
-            build.run(todo, lambda paths: _encode_files(build, folder, paths), build.model.batch, "Pictures")
+            portions = cut(todo, build.model.batch, PORTION)
+            build.run(portions, lambda paths: _encode_files(build, folder, paths), len(todo), "Pictures")
         return finish(root)
 
 
@@ -115,27 +118,48 @@ def _check_ray(address: str) -> None:
     check_address(address)
 
 
-def _encode_files(build: Build, root: Path, paths: Sequence[str]) -> None:
-    fresh = []
+def _encode_files(build: Build, root: Path, paths: Sequence[str]) -> Iterator[int]:
+    """Files are decoded by one process, all of the portion, and encoded as many at a time as the model likes best.
+
+    Each is in the journal as soon as it is encoded; what is said is how many are done.
+    """
+    fresh: dict[str, Entry] = {}
     for path in paths:
         try:
             data, now = read(root, path)
-            digest = hashlib.sha256(data).hexdigest()
-            known = build.vector_of(digest)
-            seen = shared(COLLECTION).decode(data, build.model.preparation if known is None else None)
             sure = now if time.time_ns() - now.modified > RECENT else replace(now, modified=-1)
-            taken = seen.taken or now.changed()
-            entry = Entry(path, digest, size=sure.size, modified=sure.modified, taken=taken)
-            if known is not None:
-                build.add(path, entry, known, encoded=False)
+            digest = hashlib.sha256(data).hexdigest()
+            entry = Entry(path, digest, size=sure.size, modified=sure.modified, taken=now.changed())
+            known = build.vector_of(digest)
+            if known is None:
+                fresh[path] = entry
             else:
-                fresh.append((entry, seen.array))
+                build.add(path, _dated(entry, shared(COLLECTION).decode(data)), known, encoded=False)
         except (Unreadable, PictureError) as error:
             build.skip(path, str(error))
-    if not fresh:
-        return
-    vectors = build.model.encode_prepared([prepared for _, prepared in fresh])
-    for (entry, _), vector in zip(fresh, vectors, strict=True):
+    files = [(root / path, bytes.fromhex(entry.digest)) for path, entry in fresh.items()]
+    decoded = zip(fresh.values(), shared(COLLECTION).decoded_files(files, build.model.preparation), strict=True)
+    for start in range(0, len(paths), build.model.batch):
+        together = paths[start : start + build.model.batch]
+        prepared = []
+        for entry, seen in islice(decoded, sum(path in fresh for path in together)):
+            if isinstance(seen, PictureError):
+                build.skip(entry.name, str(seen))
+            else:
+                prepared.append((_dated(entry, seen), seen.array))
+        if prepared:
+            _encode(build, prepared)
+        yield len(together)
+
+
+def _dated(entry: Entry, seen: Decoded) -> Entry:
+    """With the camera's date, where it has told one."""
+    return replace(entry, taken=seen.taken or entry.taken)
+
+
+def _encode(build: Build, prepared: Sequence[tuple[Entry, Array]]) -> None:
+    vectors = build.model.encode_prepared([array for _, array in prepared])
+    for (entry, _), vector in zip(prepared, vectors, strict=True):
         if usable(vector):
             build.add(entry.name, entry, vector, encoded=True)
         else:
@@ -160,13 +184,14 @@ def index_captions(
             else:
                 todo[entry.digest] = entry
 
-        def encode(entries: Sequence[Entry]) -> None:
+        def encode(entries: Sequence[Entry]) -> Iterator[int]:
             vectors = build.model.encode_text([entry.name for entry in entries], [entry.language for entry in entries])
             for entry, vector in zip(entries, vectors, strict=True):
                 if usable(vector):
                     build.add(entry.digest, entry, vector, encoded=True)
                 else:
                     build.skip(entry.name, "the model makes no finite vector of it")
+            yield len(entries)
 
-        build.run(list(todo.values()), encode, CAPTIONS_AT_ONCE, "Captions")
+        build.run(cut(list(todo.values()), CAPTIONS_AT_ONCE), encode, len(todo), "Captions")
         return finish(None)

@@ -10,13 +10,11 @@ from typing import TypeVar
 
 from groundling.decoding.cores import cores
 from groundling.decoding.structure import PictureError
-from groundling.decoding.workers import shared
+from groundling.decoding.workers import PORTION, shared
 from groundling.errors import UserError
 from groundling.progress import bar
 from groundling.vision.preprocessing import Pixels
 from groundling.vision.shards import content_key
-
-PORTION = 32  # files that a thread or a process has at a time, at most: what it costs to ask is then nothing
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
