@@ -144,7 +144,7 @@ def test_an_index_by_bulk_import_answers_like_one_that_was_sent(toy: Toy, tmp_pa
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("shards", [0, 1, 3])
+@pytest.mark.parametrize("shards", [0, 1, 3, 5])  # after the last, nothing is missing any more
 def test_a_build_that_is_killed_is_gone_on_with(tmp_path: Path, imports: Imports, shards: int) -> None:
     """Killed when an import was asked for whose number it never learns, and others may be under way."""
     imports.killed_after = shards
@@ -271,7 +271,7 @@ def test_replicas_need_query_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     milvus_store.check(tmp_path, place, "exact")
     nodes(1)
     with pytest.raises(
-        UserError, match=r"\(it has 1\): replicas=3 needs 3 query nodes, and a standalone server is one"
+        UserError, match=r"\(query nodes: 1\): replicas=3 needs 3 query nodes, and a standalone server is one"
     ):
         milvus_store.check(tmp_path, place, "exact")
 

@@ -149,7 +149,7 @@ def test_what_a_server_refuses_is_a_sentence(uri: str, tmp_path: Path) -> None:
     assert rows_there(uri, store)[0] == 50
     several = place(uri, "several", replicas=3)
     with pytest.raises(
-        UserError, match=r"\(it has 1\): replicas=3 needs 3 query nodes, and a standalone server is one"
+        UserError, match=r"\(query nodes: 1\): replicas=3 needs 3 query nodes, and a standalone server is one"
     ):
         write(tmp_path, several, ENTRIES[:50])
     with pytest.raises(UserError, match=r"nodes not enough.*replicas=3 needs 3 query nodes"):

@@ -75,13 +75,7 @@ class Jobs:
         return bool(found)
 
     def _all(self) -> list[Any]:
-        from grpc import RpcError
-        from pymilvus.exceptions import MilvusException
-
-        try:
-            return list(self.calls.list_bulk_insert_tasks(0, str(self.store.collection)))
-        except (MilvusException, RpcError):
-            return []  # a server that has no imports, or does not show them
+        return list(self.calls.list_bulk_insert_tasks(0, str(self.store.collection)))
 
     def start(self, path: str, shard: Shard) -> None:
         """Ask for an import, once: an answer that was lost may be that of one which has begun."""
@@ -156,7 +150,10 @@ def _ended(state: Any) -> bool:
 def import_rows(
     client: Any, store: StoreFacts, bulk: BulkImport, entries: Entries, rows: Rows, fetch: Fetch, dimensions: int
 ) -> None:
-    """All these rows, none of which is there, partition by partition. No import may be under way (`Jobs.settle`)."""
+    """All these rows, none of which is there, partition by partition. No import may be under way (`Jobs.settle`).
+
+    The shards that a build which was cut short has left are removed, even where no row is missing.
+    """
     shards, jobs = Shards(bulk, str(store.collection)), Jobs(client, store, bulk.patience)
     shards.clear()
     rows = rows[np.argsort(partitions(entries, rows)[1], kind="stable")]
@@ -169,6 +166,8 @@ def import_rows(
             jobs.finish(AHEAD - 1, shards, progress)
         jobs.finish(0, shards, progress)
     shards.clear()
+    if len(rows):
+        client.refresh_load(store.collection, timeout=bulk.patience)  # else it shows them only after a while
 
 
 def check_counts(client: Any, store: StoreFacts, entries: Entries) -> None:

@@ -137,7 +137,7 @@ def _check_replicas(client: Any, store: StoreFacts) -> None:
     except Exception:  # Milvus Lite has none, Zilliz Cloud shows none, and some may not look: loading tells
         return
     if store.replicas > nodes:
-        raise UserError(_too_few_nodes(store, f"it has {nodes}"))
+        raise UserError(_too_few_nodes(store, f"query nodes: {nodes}"))
 
 
 def _too_few_nodes(store: StoreFacts, said: str) -> str:
@@ -226,22 +226,34 @@ def _bring_up_to_date(
 ) -> None:
     """Whatever is missing is sent or imported; what came there before a build was cut short is there."""
     name = str(store.collection)
-    if milvus_import.Jobs(client, store, (bulk or BulkImport("")).patience).settle():
+    if _imports_are_over(client, store, bulk):
         client.refresh_load(name, timeout=BUILDING)  # else it does not show what has just been imported
     there = _all_ids(client, name)
     missing = np.flatnonzero(~np.isin(entries.ids, there))
     surplus = there[~np.isin(there, entries.ids)]
     if bulk is None:
         _send(client, store, entries, missing, fetch, dimensions)
-    elif len(missing):
+    else:
         milvus_import.import_rows(client, store, bulk, entries, missing, fetch, dimensions)
-        client.refresh_load(name, timeout=BUILDING)
     for ids in portions(surplus):
         client.delete(name, ids=ids.tolist())
     if bulk is None or len(surplus):  # what is imported is on the disk of the server already
         client.flush(name)
     if bulk is not None:
         milvus_import.check_counts(client, store, entries)
+
+
+def _imports_are_over(client: Any, store: StoreFacts, bulk: BulkImport | None) -> bool:
+    """Wait for the imports of a build that was killed; whether there have been any."""
+    from grpc import RpcError
+    from pymilvus.exceptions import MilvusException
+
+    if bulk is not None:
+        return milvus_import.Jobs(client, store, bulk.patience).settle()
+    try:
+        return milvus_import.Jobs(client, store).settle()
+    except (MilvusException, RpcError):  # a server that has no imports, or does not show them
+        return False
 
 
 def _send(client: Any, store: StoreFacts, entries: Entries, missing: Rows, fetch: Fetch, dimensions: int) -> None:
