@@ -11,26 +11,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from made_index import random_vectors
-from real_milvus import real_milvus
+from real_milvus import ENTRIES, MISSING, VECTORS, place, real_milvus, rows_there, write
 
 from groundling.errors import UserError
 from groundling.search import milvus_import, milvus_store
-from groundling.search.bulk import BulkImport
-from groundling.search.entries import Entries, Entry
+from groundling.search.entries import Entries
 from groundling.search.manifest import StoreFacts
 from groundling.search.recall import Aim
 from groundling.search.search_filter import SearchFilter
 
 MilvusClient = pytest.importorskip("pymilvus").MilvusClient
-pytest.importorskip("milvus", reason="a Milvus that imports files is not here: pip install --no-deps milvus==2.3.5")
-VECTORS = random_vectors(900, 8)
-ENTRIES = [Entry(f"{('a/', 'b/c/', '')[row % 3]}{row}.png", f"{row:064}", taken="2019-06-15") for row in range(900)]
+pytest.importorskip("milvus", reason=MISSING)
 BUILD = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-import test_milvus_bulk_real as here
+import real_milvus as here
 from groundling.search import milvus_import
 milvus_import.SHARD = 4 * 8 * 100
 here.write(Path(sys.argv[2]), here.place(sys.argv[3], sys.argv[4]), here.ENTRIES)
@@ -41,31 +37,6 @@ here.write(Path(sys.argv[2]), here.place(sys.argv[3], sys.argv[4]), here.ENTRIES
 def uri(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with real_milvus(tmp_path_factory.mktemp("milvus")) as address:
         yield address
-
-
-def place(uri: str, collection: str, **more: Any) -> StoreFacts:
-    milvus_store.allow(f"milvus:{uri}")
-    return StoreFacts(name="milvus", uri=uri, collection=collection, layout=2, **more)
-
-
-def write(folder: Path, store: StoreFacts, entries: list[Entry], storage: str | None = None, **more: Any) -> None:
-    bulk = BulkImport(storage or str(folder / "storage"), patience=120.0, **more)
-    milvus_store.check(folder, store, "exact", bulk)
-    made, vectors = Entries.of(entries), {entry.name: vector for entry, vector in zip(ENTRIES, VECTORS, strict=True)}
-
-    def fetch(rows: Any) -> Any:
-        return np.stack([vectors[entries[row].name] for row in rows])
-
-    milvus_store.write(folder, store, made, 8, fetch, "exact", Aim(), bulk)
-
-
-def rows_there(uri: str, store: StoreFacts) -> tuple[int, set[str]]:
-    """How many, and the names of all; a row that is there twice is counted twice."""
-    client = MilvusClient(uri)
-    count = client.query(store.collection, filter="id >= 0", output_fields=["count(*)"], consistency_level="Strong")
-    found = client.query(store.collection, filter="id >= 0", output_fields=["name"], limit=2000)
-    client.close()
-    return int(count[0]["count(*)"]), {row["name"] for row in found}
 
 
 def left_in(folder: Path) -> list[Path]:
@@ -156,33 +127,3 @@ def test_what_a_server_refuses_is_a_sentence(uri: str, tmp_path: Path) -> None:
         milvus_store.write(tmp_path, several, Entries.of(ENTRIES[:9]), 8, lambda rows: VECTORS[rows], "exact", Aim())
     with pytest.raises(UserError, match=r"is v2\.3\.5.* loses rows of partitions that are sent to it; .*or --bulk"):
         milvus_store.check(tmp_path, store, "exact")
-
-
-@pytest.fixture
-def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A pretended S3, and the keys to it in the environment."""
-    pytest.importorskip("s3fs", reason="s3fs is not installed")
-    servers = pytest.importorskip("moto.server", reason="no S3 is pretended here: pip install 'moto[server]'")
-    server = servers.ThreadedMotoServer(port=0)
-    server.start()
-    host, port = server.get_host_and_port()
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.setenv(name, "minioadmin")  # those that the server comes with
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    yield f"{host}:{port}"
-    server.stop()
-
-
-def test_shards_in_the_bucket_of_the_server_are_imported(endpoint: str, tmp_path: Path) -> None:
-    import s3fs
-
-    settings = {"common_storageType": "minio", "minio_address": "127.0.0.1", "minio_port": int(endpoint.split(":")[1])}
-    with real_milvus(tmp_path / "milvus", **settings) as uri:
-        store = place(uri, "bucket")
-        with pytest.raises(UserError, match=r"s3://b-bucket/imports: cannot be written \(.*bucket does not exist"):
-            write(tmp_path, store, ENTRIES, "s3://b-bucket/imports")
-        write(tmp_path, store, ENTRIES, "s3://a-bucket/imports")
-        assert rows_there(uri, store) == (900, {entry.name for entry in ENTRIES})
-        system = s3fs.S3FileSystem(skip_instance_cache=True)
-        assert system.find("a-bucket/files") and not system.find("a-bucket/imports")
