@@ -1,5 +1,6 @@
 """An index in a Milvus that is reached by its address: its settings, choices in the store, and when it is gone."""
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,27 @@ def test_recall_is_measured_when_the_lists_are_made(tmp_path: Path, monkeypatch:
     assert made.kind == "ivf" and made.recall_at_10 >= 0.8 and made.queries == 50
     assert loaded == [True] and max(count for count, _ in searched) == milvus_store.ASKED  # 100 queries in portions
     assert {patience for _, patience in searched} == {milvus_store.BUILDING}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_file_whose_lists_are_late_has_an_effort_that_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Milvus Lite makes lists in a thread of its own, and compares all rows until they are there."""
+    from milvus_lite.engine.collection import Collection
+
+    at_once = Collection._ensure_loaded_segments_indexed
+
+    def late(self: Any) -> int:
+        time.sleep(1)
+        return at_once(self)
+
+    monkeypatch.setattr(Collection, "_ensure_loaded_segments_indexed", late)
+    vectors = np.random.default_rng(0).standard_normal((400, 8)).astype(np.float32)
+    entries = Entries.of([Entry(f"{row}.png", f"{row:064}") for row in range(400)])
+    place = milvus_store.facts("", tmp_path, "toy")
+    made = milvus_store.write(tmp_path, place, entries, 8, lambda rows: vectors[rows], "ivf", Aim(0.9))
+    assert made.effort > 1 and 0.8 <= made.recall_at_10 < 1
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -183,6 +183,8 @@ def write(
                 _create(client, store, dimensions, kind, lists)
             _load(client, store)
             _bring_up_to_date(client, store, entries, fetch, dimensions, bulk)
+            if kind == "ivf" and "://" not in str(store.uri):
+                _make_lists_of_file(client, name, lists)
             return _measured(client, name, entries, kind, lists, aim)
     finally:
         client.close()
@@ -198,14 +200,28 @@ def _create(client: Any, store: StoreFacts, dimensions: int, kind: str, lists: i
     if store.layout > 1:
         schema.add_field("part", DataType.VARCHAR, max_length=LONGEST, is_partition_key=True)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=dimensions)
+    options = {} if store.partitions is None else {"num_partitions": store.partitions}
+    level = store.consistency or "Strong"
+    client.create_collection(store.collection, schema=schema, consistency_level=level, **options)
+    _create_index(client, str(store.collection), kind, lists)  # by itself: else it is loaded at once, and in one copy
+
+
+def _create_index(client: Any, name: str, kind: str, lists: int) -> None:
     index = client.prepare_index_params()
     exact: dict[str, Any] = {"index_type": "FLAT", "params": {}}
     chosen = {"index_type": "IVF_FLAT", "params": {"nlist": lists}} if kind == "ivf" else exact
     index.add_index("vector", metric_type="IP", **chosen)
-    options = {} if store.partitions is None else {"num_partitions": store.partitions}
-    level = store.consistency or "Strong"
-    client.create_collection(store.collection, schema=schema, consistency_level=level, **options)
-    client.create_index(store.collection, index)  # by itself: else it is loaded at once, and in one copy
+    client.create_index(name, index)
+
+
+def _make_lists_of_file(client: Any, name: str, lists: int) -> None:
+    """Milvus Lite makes lists behind our back and does not say when they are done: until then it compares all rows, the
+    least effort seems enough, and is not enough later. It waits for that work before it drops an index, and makes the
+    next one while it loads."""
+    client.release_collection(name)
+    client.drop_index(name, client.list_indexes(name)[0])
+    _create_index(client, name, "ivf", lists)
+    client.load_collection(name)
 
 
 def _load(client: Any, store: StoreFacts) -> None:
