@@ -108,7 +108,7 @@ def _results(docs: Path) -> list[Any]:
     """The overview, then each page of results, with the tables that lie in a folder of its name, then other tables."""
     nav: list[Any] = ["results/README.md", "results/speed.md"]
     for page in sorted((docs / "results").glob("[!R]*.md")):
-        tables = [path.relative_to(docs).as_posix() for path in sorted(page.with_suffix("").glob("*.md"))]
+        tables = [path.relative_to(docs).as_posix() for path in sorted(page.with_suffix("").rglob("*.md"))]
         own = page.relative_to(docs).as_posix()
         nav.append({_title(page): [own, *tables]} if tables else own)
     alone = [path for path in sorted((docs / "results").glob("*/*.md")) if not path.parent.with_suffix(".md").exists()]

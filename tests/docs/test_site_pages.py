@@ -1,8 +1,10 @@
 """Pages that are made from the code say all that the code knows, and no page loads anything from elsewhere."""
 
+from typing import Any
+
 import pytest
 import typer
-from site_scripts import script
+from site_scripts import ROOT, script
 
 from groundling import systems
 from groundling.cli.app import app
@@ -56,3 +58,14 @@ def test_links_for_readers_and_files_of_the_site_are_fine() -> None:
     html = """<a href="https://example.org">x</a> <script src="assets/a.js"></script> <img src="data:image/png,x">
     <link rel="canonical" href="https://example.org/"> <style>a { background: url(x.png) }</style>"""
     assert script("offline").external(html) == []
+
+
+def test_the_navigation_has_every_page_of_results() -> None:
+    """The site is built strictly: a page that nothing leads to stops it."""
+
+    def pages(nav: list[Any]) -> list[str]:
+        return [page for one in nav for page in ([one] if isinstance(one, str) else pages(*one.values()))]
+
+    there = {page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs" / "results").rglob("*.md")}
+    listed = pages(script("hooks")._results(ROOT / "docs"))
+    assert set(listed) == there | {"results/speed.md"} and len(listed) == len(set(listed))

@@ -254,7 +254,7 @@ def cut(todo: Sequence[Item], at_once: int, most: int = 0) -> Iterator[Sequence[
 
     The last ones are small, so that no core has much to do when the others have nothing left.
 
-    >>> [len(some) for some in cut(range(10), at_once=4)]
+    >>> list(map(len, cut(range(10), at_once=4)))
     [4, 4, 2]
     """
     start, cores = 0, _cores()
