@@ -11,7 +11,7 @@ from colours import Toy, paint_many
 from groundling.cli import main
 from groundling.errors import UserError
 from groundling.files import with_checksum
-from groundling.search import Index, index_pictures, milvus_store
+from groundling.search import Index, index_pictures, milvus_connection
 
 pytest.importorskip("faiss")
 pymilvus = pytest.importorskip("pymilvus")
@@ -34,7 +34,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         raise Refused("nobody is here")
 
     monkeypatch.setattr(pymilvus, "MilvusClient", client)
-    monkeypatch.setattr(milvus_store, "_named", set())
+    monkeypatch.setattr(milvus_connection, "_named", set())
     monkeypatch.setenv("MILVUS_TOKEN", "secret")
     monkeypatch.delenv("MILVUS_URI", raising=False)
     return calls
@@ -86,7 +86,7 @@ def test_whom_the_user_has_named_gets_the_token(
     with pytest.raises(UserError, match="cannot be reached"):
         Index.open(index, store=f"milvus:{EVIL}")
     assert called == [(EVIL, "secret")]
-    monkeypatch.setattr(milvus_store, "_named", set())
+    monkeypatch.setattr(milvus_connection, "_named", set())
     monkeypatch.setenv("MILVUS_URI", f"{OWN}, {EVIL}")
     with pytest.raises(UserError, match="cannot be reached"):
         Index.open(index)

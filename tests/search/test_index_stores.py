@@ -18,7 +18,7 @@ from groundling.search import Index, index_pictures
 from groundling.search import store as stores
 from groundling.search.entries import Entries, Entry
 from groundling.search.faiss_store import make
-from groundling.search.milvus_store import expression
+from groundling.search.milvus_collection import expression
 from groundling.search.recall import Aim
 from groundling.search.search_filter import SearchFilter
 

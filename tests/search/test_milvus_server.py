@@ -11,7 +11,15 @@ from colours import Toy, paint_many
 from milvus_server import milvus_server
 
 from groundling.errors import UserError
-from groundling.search import Index, index_captions, index_pictures, milvus_store, recall
+from groundling.search import (
+    Index,
+    index_captions,
+    index_pictures,
+    milvus_building,
+    milvus_collection,
+    milvus_store,
+    recall,
+)
 from groundling.search.entries import Entries, Entry
 from groundling.search.manifest import StoreFacts
 from groundling.search.recall import Aim
@@ -46,7 +54,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
 def test_a_server_keeps_to_its_settings_and_chooses_in_the_store(
     toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent: list[tuple[str, dict[str, Any]]]
 ) -> None:
-    monkeypatch.setattr(milvus_store, "SENT", 4 * 8 * 3)  # three rows at once, several portions on their way
+    monkeypatch.setattr(milvus_building, "SENT", 4 * 8 * 3)  # three rows at once, several portions on their way
     paint_many(tmp_path / "photos", 20)
     index_pictures(tmp_path / "photos", tmp_path / "faiss", "toy")
     with milvus_server(tmp_path / "data") as server:
@@ -94,7 +102,7 @@ def test_a_server_keeps_to_its_settings_and_chooses_in_the_store(
             old.search(vectors[:1], 10, SearchFilter(language="de"), False)
 
         server.stop()
-        monkeypatch.setattr(milvus_store, "PATIENCE", 1.0)
+        monkeypatch.setattr(milvus_collection, "PATIENCE", 1.0)
         with pytest.raises(Unavailable, match=f"Milvus at {server.uri} does not answer"):
             opened.nearest(np.ones((1, 8), dtype=np.float32), 3)
 
@@ -114,13 +122,14 @@ def test_recall_is_measured_when_the_lists_are_made(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(MilvusClient, "describe_index", lambda *_: {"pending_index_rows": waiting.pop(0)})
     monkeypatch.setattr(MilvusClient, "refresh_load", lambda *_, **__: loaded.append(not waiting))  # Lite has none
     monkeypatch.setattr(MilvusClient, "search", search)
-    monkeypatch.setattr(milvus_store, "PAUSE", 0)
+    monkeypatch.setattr(milvus_building, "PAUSE", 0)
     monkeypatch.setattr(recall, "QUERIES", 100)
     place = milvus_store.facts("", tmp_path, "toy")
     made = milvus_store.write(tmp_path, place, entries, 8, lambda rows: vectors[rows], "ivf", Aim(0.9))
     assert made.kind == "ivf" and made.recall_at_10 >= 0.8 and made.queries == 50
-    assert loaded == [True] and max(count for count, _ in searched) == milvus_store.ASKED  # 100 queries in portions
-    assert {patience for _, patience in searched} == {milvus_store.BUILDING}
+    assert loaded == [True]
+    assert max(count for count, _ in searched) == milvus_collection.ASKED  # 100 queries in portions
+    assert {patience for _, patience in searched} == {milvus_building.BUILDING}
 
 
 @pytest.mark.filterwarnings("ignore")
