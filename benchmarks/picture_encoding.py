@@ -24,21 +24,20 @@ at work, and what is measured is how much of that time everything around it leav
 import argparse
 import os
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import count as count_from
 from itertools import islice
 from pathlib import Path
-from typing import Any
-from unittest.mock import patch
+from queue import Queue
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from groundling.decoding.cores import cores
 from groundling.decoding.workers import PORTION, Workers, shared
@@ -46,9 +45,10 @@ from groundling.devices import pick_device
 from groundling.errors import UserError
 from groundling.vision import backbones, cache
 from groundling.vision.backbones import Backbone
-from groundling.vision.cache import ShardWriter, cached, encode_pixels, encoded, extract, put_rows
-from groundling.vision.decoding import ahead, portions, rows_by_content
+from groundling.vision.cache import ShardWriter, cached, encode_pixels, encoded, extract, one_by_one, put_rows
+from groundling.vision.decoding import portions, rows_by_content
 from groundling.vision.efficientnet_lite import HEAD, EfficientNetLite
+from groundling.vision.overlapped import HANDS, GPUEncoding, overlapped
 from groundling.vision.preprocessing import Pixels, Preprocessing
 from groundling.vision.shards import content_key
 from parts_in_time import Parts
@@ -167,14 +167,20 @@ class Network:
             torch.cuda.synchronize(self.device)
         return sum(map(len, kept))
 
-    def in_lanes(self) -> int:
-        """Batches side by side as the path has them, each fetched."""
+    def overlapped(self) -> int:
+        """Batches begun one after another as the path does it, each fetched."""
 
         @torch.inference_mode()
-        def one(ready: Any) -> Any:
-            return self.look(ready).cpu()
+        def begin(ready: Tensor) -> tuple[Tensor, torch.cuda.Event]:
+            features, here = self.look(ready).to("cpu", non_blocking=True), torch.cuda.Event()
+            here.record()
+            return features, here
 
-        return sum(map(len, cache._in_lanes(one, self.resident * 4)))  # type: ignore[arg-type]
+        def end(begun: tuple[Tensor, torch.cuda.Event]) -> int:
+            begun[1].synchronize()
+            return len(begun[0])
+
+        return sum(overlapped(lambda ready: ready, begin, end, self.resident * 4))
 
 
 def path(backbone: Backbone, store: Store, size: int, folder: Path, count: int) -> float:
@@ -190,7 +196,9 @@ def path(backbone: Backbone, store: Store, size: int, folder: Path, count: int) 
             yield picture
 
     on_gpu = backbone.device.type == "cuda"
-    for keys, features in encoded(in_time(), lambda some: encode_pixels(backbone, some, CUT), size, folder, on_gpu):
+    one = partial(encode_pixels, backbone, preprocessing=CUT)
+    encode = GPUEncoding(backbone, CUT, size) if on_gpu else one_by_one(one)
+    for keys, features in encoded(in_time(), encode, size, folder, on_gpu):
         put_rows(vectors, [rows[key] for key in keys], features)
         done += len(keys)
     assert np.isfinite(vectors[:done]).all() and vectors[:done].any(axis=1).all()
@@ -223,22 +231,24 @@ def stored(folder: Path, size: int, count: int) -> float:
 
 def pretended(parts: Parts, place: Path, files: list[File], store: Store, rate: float) -> None:
     """The share of the time that a network of this speed, which computes nothing, is at work."""
-    one, worked = threading.Lock(), [0.0]
-    features, own = np.ones((BATCH, HEAD), np.float32), threading.local()
+    worked, features, free = [0.0], np.ones((BATCH, HEAD), np.float32), Queue[Pixels]()
+    for _ in range(HANDS + 2):  # as pinned memory is used again
+        free.put(np.empty((BATCH, SIDE, SIDE, 3), np.uint8))
 
-    def encode(pixels: list[Pixels]) -> npt.NDArray[np.float32]:
-        if not hasattr(own, "batch"):
-            own.batch = np.empty((BATCH, SIDE, SIDE, 3), np.uint8)
-        np.stack(pixels, out=own.batch[: len(pixels)])
-        with one:
-            started = time.perf_counter()
-            time.sleep(len(pixels) / rate)
-            worked[0] += time.perf_counter() - started
-        return features[: len(pixels)].copy()
+    def together(pixels: list[Pixels]) -> tuple[int, Pixels]:
+        batch = free.get()
+        np.stack(pixels, out=batch[: len(pixels)])
+        return len(pixels), batch
 
-    def in_threads(function: Callable[[Any], Any], batches: Iterable[Any]) -> Iterator[Any]:
-        with ThreadPoolExecutor(cache.LANES) as pool:
-            yield from ahead(pool, function, batches, limit=cache.LANES + 1)
+    def wait(batch: tuple[int, Pixels]) -> int:
+        started = time.perf_counter()
+        time.sleep(batch[0] / rate)
+        worked[0] += time.perf_counter() - started
+        free.put(batch[1])
+        return batch[0]
+
+    def encode(batches: Iterable[list[Pixels]]) -> Iterator[npt.NDArray[np.float32]]:
+        return overlapped(together, wait, lambda count: features[:count].copy(), batches)
 
     def decoded() -> float:
         started = time.perf_counter()
@@ -250,11 +260,10 @@ def pretended(parts: Parts, place: Path, files: list[File], store: Store, rate: 
         cached(paths, place / "from-files", {}, HEAD, CUT.pixels, encode, BATCH, on_gpu=True)
         return len(files) / (time.perf_counter() - started)
 
-    with patch.object(cache, "_in_lanes", in_threads):
-        parts.facts["pretended"] = rate
-        parts.run("decoded", decoded)
-        parts.facts["at_work"] = worked[0] / parts.seconds("decoded")
-        parts.run("from_jpeg_files", whole)
+    parts.facts["pretended"] = rate
+    parts.run("decoded", decoded)
+    parts.facts["at_work"] = worked[0] / parts.seconds("decoded")
+    parts.run("from_jpeg_files", whole)
 
 
 def measure(parts: Parts, place: Path, files: list[File], store: Store, device: torch.device, seconds: float) -> None:
@@ -289,7 +298,7 @@ def measure(parts: Parts, place: Path, files: list[File], store: Store, device: 
             return size
 
         parts.run("copied_to_the_gpu", lambda: repeated(copy, seconds / 2))
-        parts.run("network_in_lanes", lambda: repeated(alone.in_lanes, seconds))
+        parts.run("network_overlapped", lambda: repeated(alone.overlapped, seconds))
 
 
 def main() -> None:

@@ -265,36 +265,6 @@ def test_two_processes_fill_one_cache(tmp_path: Path) -> None:
     assert not list((tmp_path / "cache").rglob("*.part"))
 
 
-def test_a_gpu_has_several_batches_at_once_and_gives_them_back_in_order(
-    paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As on a GPU, but for the streams: batches go through threads, and later ones are ready first."""
-    calls = []
-    monkeypatch.setattr(torch.cuda, "synchronize", lambda: calls.append("synchronize"))
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
-    monkeypatch.setattr(torch.cuda, "set_device", lambda device: None)
-    monkeypatch.setattr(torch.cuda, "Stream", lambda device: "own")
-    monkeypatch.setattr(torch.cuda, "set_stream", calls.append)
-    together, most = threading.Semaphore(0), threading.Event()
-    inside: list[int] = []
-
-    def encode(pixels: list[np.ndarray]) -> np.ndarray:
-        inside.append(len(pixels))
-        if len(inside) == 1:
-            together.acquire(timeout=30)  # the first waits until others have come in behind it
-            most.set()
-        else:
-            together.release()
-        return cache.encode_pixels(tiny()[0], pixels, CUT)
-
-    pictures = [(bytes([number]) * 32, CUT.pixels(path.read_bytes())) for number, path in enumerate(paths)]
-    found = list(cache.encoded(pictures, encode, 3, tmp_path / "kept", on_gpu=True))
-    assert most.is_set() and calls.count("own") >= 2 and "synchronize" in calls
-    assert [key[0] for keys, _ in found for key in keys] == list(range(len(paths)))
-    np.testing.assert_allclose(np.concatenate([features for _, features in found]), one_by_one(paths), rtol=1e-6)
-    assert sum(len(keys) for keys, _ in shards.read_all(tmp_path / "kept", 6)) == len(paths)
-
-
 def test_the_network_goes_on_while_a_shard_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     goes_on, write = threading.Event(), shards.write
 
@@ -310,7 +280,7 @@ def test_the_network_goes_on_while_a_shard_is_written(tmp_path: Path, monkeypatc
     monkeypatch.setattr(shards, "write", slow)
     monkeypatch.setattr(cache, "SHARD", 2)
     pictures = [(bytes([row]) * 32, np.full((8, 8, 3), row, dtype=np.uint8)) for row in range(5)]
-    for _ in cache.encoded(iter(pictures), encode, 1, tmp_path):
+    for _ in cache.encoded(iter(pictures), cache.one_by_one(encode), 1, tmp_path):
         pass
     kept = {key: vector for keys, some in shards.read_all(tmp_path, 3) for key, vector in zip(keys, some, strict=True)}
     assert {key[0]: vector[0] for key, vector in kept.items()} == {row: row for row in range(5)}

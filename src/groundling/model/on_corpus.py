@@ -40,7 +40,7 @@ def dataset_of(
             f"corpus {corpus.name} has no picture files, and {model.name} looks at pictures itself; "
             "put the photos beside its captions"
         )
-    from groundling.vision.cache import cached
+    from groundling.vision.cache import cached, one_by_one
 
     model.load_picture_side()
     paths = [corpus.root / str(name) for name in corpus.pictures]
@@ -48,7 +48,8 @@ def dataset_of(
     # Behind the digest is what an export in fewer bits adds to it, for it sees slightly other things.
     seen_by = model.picture_fingerprint[:16] + model.picture_fingerprint[DIGEST:]
     place = cache_folder() / "features" / f"model-{seen_by}-{model.features}"
-    found = cached(paths, place, known_by, model.features, model.preparation, model.features_of, model.batch)
+    encode = one_by_one(model.features_of)
+    found = cached(paths, place, known_by, model.features, model.preparation, encode, model.batch)
     usable = np.ones(len(paths), dtype=bool)
     usable[[row for row, _ in found.failed]] = False
     skipped = tuple(corpus.pictures[~usable].tolist())

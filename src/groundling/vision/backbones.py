@@ -4,9 +4,10 @@ import importlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
@@ -75,16 +76,34 @@ class Backbone:
 
     def features(self, pixels: Sequence[Pixels], preprocessing: Preprocessing) -> Tensor:
         """Features, float32 [B, dim], of pictures as `preprocessing` gives them: the mean over all that it cut out."""
-        return self.each(pixels, preprocessing).mean(dim=1)
+        return self._parts(self.together(pixels), preprocessing).mean(dim=1).cpu()
 
-    def each(self, pixels: Sequence[Pixels], preprocessing: Preprocessing) -> Tensor:
-        """The same for each part that it cut out, [B, parts, dim]."""
-        # From pinned memory a GPU fetches pictures by itself, while another batch is computed.
+    def together(self, pixels: Sequence[Pixels]) -> Tensor:
+        """Pictures as one batch; from pinned memory a GPU fetches it by itself, while another one is computed."""
         pinned = self.device.type == "cuda"
-        stacked = torch.empty((len(pixels), *pixels[0].shape), dtype=torch.uint8, pin_memory=pinned)
-        np.stack(pixels, out=stacked.numpy())
-        squares = stacked.view(-1, *stacked.shape[-3:]).permute(0, 3, 1, 2)
-        return self.encode(squares, mirror=preprocessing.mirror).view(len(pixels), -1, self.dim)
+        batch = torch.empty((len(pixels), *pixels[0].shape), dtype=torch.uint8, pin_memory=pinned)
+        np.stack(pixels, out=batch.numpy())
+        return batch
+
+    def look(self, batch: Tensor, preprocessing: Preprocessing) -> Tensor:
+        """Features of pictures that were put `together`, [B, dim], or [B, views · dim] where each has several views.
+
+        They are where the network is: a GPU may still be at work on them.
+        """
+        parts = self._parts(batch, preprocessing)
+        return parts.mean(dim=1) if preprocessing.views == 1 else parts.flatten(1)
+
+    def _parts(self, batch: Tensor, preprocessing: Preprocessing) -> Tensor:
+        """Of each part that `preprocessing` cut out, [B, parts, dim]."""
+        squares = batch.view(-1, *batch.shape[-3:]).permute(0, 3, 1, 2)
+        return self._encoded(squares, preprocessing.mirror).view(len(batch), -1, self.dim)
+
+    def finite(self, features: Tensor) -> npt.NDArray[np.float32]:
+        """As an array; an error where the network gave what is no number."""
+        array: npt.NDArray[np.float32] = features.numpy()
+        if not np.isfinite(array).all():
+            raise ValueError(f"{self.name} gave features that are not finite")
+        return array
 
     def encode(self, pictures: Tensor, mirror: bool = False) -> Tensor:
         """Features, float32 [B, dim], of pictures [B, 3, size, size].
@@ -94,21 +113,27 @@ class Backbone:
         """
         if pictures.ndim != 4 or pictures.shape[1:] != (3, self.size, self.size):
             raise ValueError(f"{self.name} expects [B, 3, {self.size}, {self.size}], not {list(pictures.shape)}")
-        if not len(pictures):
-            return torch.zeros(0, self.dim)
-        mean, std = (torch.tensor(values, device=self.device)[:, None, None] for values in (self.mean, self.std))
+        return self._encoded(pictures, mirror).cpu() if len(pictures) else torch.zeros(0, self.dim)
 
+    def _encoded(self, pictures: Tensor, mirror: bool) -> Tensor:
         def encode_part(part: Tensor) -> Tensor:
             with torch.inference_mode():
                 part = part.to(self.device, non_blocking=True)
                 scaled = part.float() / 255 if part.dtype == torch.uint8 else part.float()
                 x = ((scaled - mean) / std).contiguous(memory_format=torch.channels_last)
                 features = self.network(x)
-                return ((features + self.network(x.flip(3))) / 2 if mirror else features).float().cpu()
+                return ((features + self.network(x.flip(3))) / 2 if mirror else features).float()
 
+        mean, std = _on(self.device, self.mean), _on(self.device, self.std)
         parts = pictures.split(self.at_once)
         on_cpu = self.device.type == "cpu"
         return torch.cat(_one_core_each(encode_part, parts) if on_cpu else [encode_part(part) for part in parts])
+
+
+@lru_cache
+def _on(device: torch.device, colours: tuple[float, float, float]) -> Tensor:
+    """A number for each colour, [3, 1, 1]. Copied once: a GPU would have to finish what it does, each time."""
+    return torch.tensor(colours, device=device)[:, None, None]
 
 
 def _one_core_each(function: Callable[[Tensor], Tensor], parts: Sequence[Tensor]) -> list[Tensor]:

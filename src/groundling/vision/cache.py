@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,18 +23,18 @@ from groundling.files import cache_folder, remove_leftovers, write_json
 from groundling.progress import bar
 from groundling.vision import shards
 from groundling.vision.backbones import Backbone
-from groundling.vision.decoding import ahead, cancelled_on_error, decoded, refuse, rows_by_content, writable
+from groundling.vision.decoding import cancelled_on_error, decoded, refuse, rows_by_content, writable
 from groundling.vision.large_arrays import room
+from groundling.vision.overlapped import GPUEncoding
 from groundling.vision.preprocessing import Pixels, Preprocessing
 
 SHARD = 256  # pictures
 SHARD_ON_A_GPU = 4096  # a quarter of a second's work
 WAITING_ON_A_GPU = 4  # shards
-LANES = 3  # batches that a GPU has at once
 VERSION = 1  # raise it when the same settings give other features: what is cached is then not found any more
 
-Batch = tuple[list[bytes], list[Pixels]]
-Encoded = tuple[list[bytes], shards.Vectors]
+#: Features of batches of pictures, in their order; the next batch may be asked for before one is given back.
+Encode = Callable[[Iterable[list[Pixels]]], Iterable[shards.Vectors]]
 
 
 @dataclass(frozen=True)
@@ -83,15 +84,16 @@ def extract(
     if preprocessing.size != backbone.size:
         raise ValueError(f"pictures of size {preprocessing.size} for a backbone of size {backbone.size}")
     on_gpu = backbone.device.type == "cuda"
-    batch = batch or (backbone.at_once if on_gpu else 64)
+    batch = max(1, (batch or (backbone.at_once if on_gpu else 64)) // preprocessing.parts)
+    one = partial(encode_pixels, backbone, preprocessing=preprocessing)
     return cached(
         paths,
         features_folder(backbone, preprocessing, folder),
         features_settings(backbone, preprocessing),
         preprocessing.views * backbone.dim,
         preprocessing.pixels,
-        lambda pixels: encode_pixels(backbone, pixels, preprocessing),
-        max(1, batch // preprocessing.parts),
+        GPUEncoding(backbone, preprocessing, batch) if on_gpu else one_by_one(one),
+        batch,
         threads,
         strict,
         on_gpu,
@@ -104,7 +106,7 @@ def cached(
     settings: dict[str, object],
     dim: int,
     decode: Callable[[bytes], Pixels],
-    encode: Callable[[list[Pixels]], shards.Vectors],
+    encode: Encode,
     at_once: int = 64,
     threads: int | None = None,
     strict: bool = False,
@@ -112,8 +114,8 @@ def cached(
 ) -> Features:
     """What `encode` makes of picture files, [paths, dim], kept in the folder `place` with the settings that tell it.
 
-    `decode` is called in processes of their own (see `decoding.workers`); `at_once` pictures are encoded together,
-    `on_gpu` several times in parallel.
+    `decode` is called in processes of their own (see `decoding.workers`); `at_once` pictures are encoded together.
+    What comes so fast as `on_gpu` is stored in large shards.
     """
     vectors = room((len(paths), dim))
     with ThreadPoolExecutor(threads or cores()) as pool, cancelled_on_error(pool):
@@ -138,40 +140,26 @@ def cached(
 
 
 def encoded(
-    pictures: Iterable[tuple[bytes, Pixels]],
-    encode: Callable[[list[Pixels]], shards.Vectors],
-    at_once: int,
-    place: Path,
-    on_gpu: bool = False,
-) -> Iterator[Encoded]:
-    """What `encode` makes of decoded pictures, batch by batch and in order; it is stored in the folder `place`.
+    pictures: Iterable[tuple[bytes, Pixels]], encode: Encode, at_once: int, place: Path, on_gpu: bool = False
+) -> Iterator[tuple[list[bytes], shards.Vectors]]:
+    """What `encode` makes of decoded pictures, batch by batch and in order; it is stored in the folder `place`."""
+    taken: deque[list[bytes]] = deque()
 
-    A GPU has several batches at once, each in a thread and on a stream of its own: while one is computed, the next is
-    put together and copied there, and the last comes back.
-    """
+    def batches() -> Iterator[list[Pixels]]:
+        for keys, pixels in _batches(pictures, at_once):
+            taken.append(keys)
+            yield pixels
 
-    def one(batch: Batch) -> Encoded:
-        return batch[0], encode(batch[1])
-
-    batches = _batches(pictures, at_once)
     with ShardWriter(place, *((SHARD_ON_A_GPU, WAITING_ON_A_GPU) if on_gpu else (SHARD, 1))) as shard:
-        for keys, features in _in_lanes(one, batches) if on_gpu else map(one, batches):
+        for features in encode(batches()):
+            keys = taken.popleft()
             shard.add(keys, features)
             yield keys, features
 
 
-def _in_lanes(function: Callable[[Batch], Encoded], batches: Iterable[Batch]) -> Iterator[Encoded]:
-    import torch
-
-    torch.cuda.synchronize()  # what was begun on the usual stream, such as moving the network there, is done
-    device = torch.cuda.current_device()
-
-    def own_stream() -> None:
-        torch.cuda.set_device(device)
-        torch.cuda.set_stream(torch.cuda.Stream(device))
-
-    with ThreadPoolExecutor(LANES, initializer=own_stream) as pool, cancelled_on_error(pool):
-        yield from ahead(pool, function, batches, limit=LANES + 1)
+def one_by_one(encode: Callable[[list[Pixels]], shards.Vectors]) -> Encode:
+    """Where nothing is gained by having the next batch begin before one has ended."""
+    return lambda batches: map(encode, batches)
 
 
 def put_rows(vectors: shards.Vectors, rows: list[list[int]], features: shards.Vectors) -> None:
@@ -195,11 +183,7 @@ def _fill_from_cache(
 
 
 def encode_pixels(backbone: Backbone, pixels: list[Pixels], preprocessing: Preprocessing) -> shards.Vectors:
-    look = backbone.features if preprocessing.views == 1 else backbone.each
-    features: shards.Vectors = look(pixels, preprocessing).flatten(1).numpy()
-    if not np.isfinite(features).all():
-        raise ValueError(f"{backbone.name} gave features that are not finite")
-    return features
+    return backbone.finite(backbone.look(backbone.together(pixels), preprocessing).cpu())
 
 
 class ShardWriter:
@@ -246,7 +230,7 @@ class ShardWriter:
             self.wait()
 
 
-def _batches(pictures: Iterable[tuple[bytes, Pixels]], size: int) -> Iterator[Batch]:
+def _batches(pictures: Iterable[tuple[bytes, Pixels]], size: int) -> Iterator[tuple[list[bytes], list[Pixels]]]:
     keys: list[bytes] = []
     pixels: list[Pixels] = []
     for key, picture in pictures:
