@@ -2,9 +2,9 @@
 
 A number is marked where it stands, in a comment that readers do not see:
 
-    <!--= lessons-f8k7/languages :: seven languages + caption–caption :: mean -->37.3 ± 0.4
+    <!--= lessons-f8k7/seven :: seven languages + caption–caption :: mean -->37.6 ± 0.4
     <!--= lessons-f8k7/table7 :: Multilingual − Monolingual :: fr -->+10.4 ± 2.7
-    <!--= liwe-f8k7/every-other :: (7) S-LIWE − liwe-f8k7/languages: (1) S-LIWE :: pt -->−5.1 ± 2.2
+    <!--= liwe-f8k7/every-other :: (7) S-LIWE − liwe-f8k7/one-drawn/languages: (1) S-LIWE :: pt -->−5.1 ± 2.2
 
 The first part is a file of docs/results without its ending, the second a row of it or the difference of two rows, the
 second of which may be of another file, the third a column, also "dev" or "steps to 25" of the dev split. After the mark
