@@ -152,23 +152,33 @@ def only_writer(folder: Path) -> Iterator[None]:
     """
     from filelock import FileLock, Timeout
 
-    new = not folder.exists()
-    with problems_of(folder):
-        make_folder(folder)
-        lock = FileLock(folder / LOCK, timeout=0, mode=0o644)
+    with no_empty_folders(folder / LOCK):
+        with problems_of(folder):
+            make_folder(folder)
+            lock = FileLock(folder / LOCK, timeout=0, mode=0o644)
+            try:
+                lock.acquire()
+            except Timeout:
+                raise UserError(f"{folder}: is being written by another process; wait until that has ended") from None
         try:
-            lock.acquire()
-        except Timeout:
-            raise UserError(f"{folder}: is being written by another process; wait until that has ended") from None
+            remove_leftovers(folder)
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                (folder / LOCK).unlink()  # while it is held: who waits for it notices, and makes a new one
+            lock.release()
+
+
+@contextmanager
+def no_empty_folders(path: Path) -> Iterator[None]:
+    """Folders above `path` that are made meanwhile, and into which nothing has come, are gone again in the end."""
+    new = [folder for folder in path.parents if not folder.exists()]
     try:
-        remove_leftovers(folder)
         yield
     finally:
-        with contextlib.suppress(OSError):
-            (folder / LOCK).unlink()  # while it is held: who waits for it notices, and makes a new one
-            if new:
-                folder.rmdir()  # where nothing has come into it
-        lock.release()
+        with contextlib.suppress(OSError):  # the first that is not empty ends it
+            for folder in new:
+                folder.rmdir()
 
 
 def remove_leftovers(folder: Path, name: str = "") -> None:

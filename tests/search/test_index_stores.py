@@ -210,6 +210,9 @@ def test_words_for_milvus_and_what_it_cannot_do(tmp_path: Path) -> None:
     for store, words in {
         "milvus:http://me:secret@host:1": "write no password",
         "milvus:somewhere": 'a local file ends in ".db"',
+        "milvus:ftp://host:1": 'a server is "http://HOST:19530"',
+        "milvus:http://": 'a server is "http://HOST:19530"',
+        "milvus:http://host:port?replicas=2": 'a server is "http://HOST:19530"',
         "milvus:http://host:1?replica=2": '"replica" is none of replicas .*did you mean "replicas"',
         "milvus:http://host:1?replicas=many": 'replicas="many" is not right: copies of the collection',
         "milvus:http://host:1?consistency=none": 'consistency="None" is not right: Strong, Bounded',

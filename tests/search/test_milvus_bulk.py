@@ -205,6 +205,19 @@ def test_what_a_server_or_a_storage_refuses_is_a_sentence(tmp_path: Path, import
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_a_build_that_is_refused_leaves_no_folder_in_the_storage(toy: Toy, tmp_path: Path, imports: Imports) -> None:
+    """The place for the shards is tried before the pictures are looked at, none of which is one."""
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "a.jpg").write_text("no picture")
+    (tmp_path / "kept").mkdir()
+    for storage in ("kept", "new/place"):
+        bulk = BulkImport(str(tmp_path / storage))
+        with pytest.raises(UserError, match="nothing that can be put into an index"):
+            index_pictures(tmp_path / "photos", tmp_path / "deep" / "index", "toy", store="milvus:", bulk=bulk)
+    assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")) == ["kept", "photos", "photos/a.jpg"]
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_rows_that_are_there_twice_or_not_at_all_are_noticed(
     tmp_path: Path, imports: Imports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,7 +270,7 @@ def test_the_command_says_no_in_one_sentence(
         main(asked)
     said = capsys.readouterr().err
     assert stop.value.code == 2 and words in said and said.count("\n") == 1
-    assert toy.encoded == 0 and not (out / "manifest.json").exists()
+    assert toy.encoded == 0 and {path.name for path in tmp_path.iterdir()} == {"photos"}
 
 
 def test_replicas_need_query_nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,11 +115,16 @@ def test_recall_is_measured_when_the_lists_are_made(tmp_path: Path, monkeypatch:
     waiting, searched, loaded, real = [300, 300, 20, 0], [], [], MilvusClient.search
 
     def search(self: Any, name: str, data: list[Any], **options: Any) -> Any:
-        searched.append((len(data), options["timeout"]))
+        searched.append((len(data), options["timeout"], options["search_params"]["params"]["nprobe"]))
         assert not waiting
         return real(self, name, data, **options)
 
-    monkeypatch.setattr(MilvusClient, "describe_index", lambda *_: {"pending_index_rows": waiting.pop(0)})
+    def described(self: Any, *given: Any) -> Any:
+        index = describe(self, *given)
+        return {**index, "pending_index_rows": waiting.pop(0)} if index["index_type"] == "IVF_FLAT" else index
+
+    describe = MilvusClient.describe_index
+    monkeypatch.setattr(MilvusClient, "describe_index", described)
     monkeypatch.setattr(MilvusClient, "refresh_load", lambda *_, **__: loaded.append(not waiting))  # Lite has none
     monkeypatch.setattr(MilvusClient, "search", search)
     monkeypatch.setattr(milvus_building, "PAUSE", 0)
@@ -128,8 +133,9 @@ def test_recall_is_measured_when_the_lists_are_made(tmp_path: Path, monkeypatch:
     made = milvus_store.write(tmp_path, place, entries, 8, lambda rows: vectors[rows], "ivf", Aim(0.9))
     assert made.kind == "ivf" and made.recall_at_10 >= 0.8 and made.queries == 50
     assert loaded == [True]
-    assert max(count for count, _ in searched) == milvus_collection.ASKED  # 100 queries in portions
-    assert {patience for _, patience in searched} == {milvus_building.BUILDING}
+    assert max(count for count, _, _ in searched) == milvus_collection.ASKED  # 100 queries in portions
+    assert {patience for _, patience, _ in searched} == {milvus_building.BUILDING}
+    assert searched[0][2] == 65_536  # the truth is in all lists, also of a collection that was made for more rows
 
 
 @pytest.mark.filterwarnings("ignore")

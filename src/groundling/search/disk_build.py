@@ -6,7 +6,6 @@ and vectors that it was begun for; for others it is begun anew.
 """
 
 import hashlib
-import math
 import os
 import secrets
 import shutil
@@ -27,7 +26,7 @@ from groundling.search.disk_store import DiskSearch
 from groundling.search.entries import Entries, Rows
 from groundling.search.faiss_store import faiss_module
 from groundling.search.manifest import SearchFacts, StoredFile
-from groundling.search.store import Fetch, Written
+from groundling.search.store import Fetch, Written, lists_for
 
 WORK = "vectors-building"
 LEAST = 50_000  # vectors from which lists are worth it; fewer are all compared
@@ -68,7 +67,7 @@ class Work:
     def of(place: Path, entries: Entries, dimensions: int, fetch: Fetch, lists: bool) -> "Work":
         """What is there of the same build, or a beginning."""
         count = len(entries)
-        number = max(1, min(round(math.sqrt(count)), count // 39)) if lists else 0  # 39: as FAISS asks for
+        number = lists_for(count, share=1) if lists else 0
         work = Work(place, count, dimensions, fetch, number)
         about, note = work._about(entries), place / "about.txt"
         known = note.exists() and note.read_text(encoding="utf-8") == about

@@ -3,7 +3,6 @@
 The file holds the vectors themselves, so that an update takes what has not changed from there.
 """
 
-import math
 import secrets
 from pathlib import Path
 from typing import Any, cast
@@ -19,7 +18,7 @@ from groundling.search import recall
 from groundling.search.entries import Entries, Mask, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoredFile, verify
 from groundling.search.search_filter import SearchFilter
-from groundling.search.store import Fetch, Written
+from groundling.search.store import Fetch, Written, lists_for
 
 NEIGHBOURS, CARE = 32, 80  # of HNSW: links of a picture, candidates looked at when it is linked
 MOST_CANDIDATES = 1024
@@ -60,7 +59,7 @@ def make(vectors: Vectors, kind: str, aim: recall.Aim = recall.Aim()) -> tuple[A
         index.add(vectors)
         return index, SearchFacts()
     if kind == "ivf":
-        lists = max(1, min(round(4 * math.sqrt(count)), count // 39))  # FAISS asks for 39 vectors to find a centre
+        lists = lists_for(count)
         index = faiss.IndexIVFFlat(faiss.IndexFlatIP(dimensions), dimensions, lists, inner)
         few = np.random.default_rng(0).choice(count, min(count, TRAINING * lists), replace=False)
         index.train(vectors[np.sort(few)])

@@ -5,7 +5,7 @@ Behind the address of a server may stand settings: `http://HOST:19530?replicas=2
 
 import hashlib
 from pathlib import Path
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import ValidationError
 
@@ -13,6 +13,7 @@ from groundling.errors import UserError, did_you_mean
 from groundling.search.manifest import StoreFacts, place_from
 
 TOKEN = "MILVUS_TOKEN"  # noqa: S105  # the name of the variable, not a token
+SCHEMES = ("http", "https", "tcp")
 SETTINGS = {
     "replicas": "copies of the collection in the memory of query nodes",
     "consistency": "Strong, Bounded, Session or Eventually",
@@ -29,16 +30,24 @@ def address_of(uri: str) -> str:
     return uri.partition("?")[0] if "://" in uri else uri
 
 
+def _is_address(uri: str) -> bool:
+    parts = urlsplit(uri)
+    try:
+        return parts.scheme == "unix" or (parts.scheme in SCHEMES and bool(parts.hostname) and parts.port != 0)
+    except ValueError:  # the port is no number
+        return False
+
+
 def facts(uri: str, folder: Path, fingerprint: str) -> StoreFacts:
     """Where the vectors of an index in `folder` go: a collection that no other index and no other model has."""
     if "@" in uri:
         raise UserError(f"--store milvus: write no password into the address, set {TOKEN} instead")
     own = hashlib.sha256(f"{folder.resolve()}:{fingerprint}".encode()).hexdigest()[:16]
     values: dict[str, object] = {"name": "milvus", "collection": f"groundling_{own}", "layout": 2}
+    place = Path(uri).expanduser() if uri else folder / "milvus.db"
+    if place.suffix != ".db" if "://" not in uri else not _is_address(uri):
+        raise UserError(f'--store milvus:{uri}: a server is "http://HOST:19530", a local file ends in ".db"')
     if "://" not in uri:
-        place = Path(uri).expanduser() if uri else folder / "milvus.db"
-        if place.suffix != ".db":
-            raise UserError(f'--store milvus:{uri}: a server is "http://HOST:19530", a local file ends in ".db"')
         return StoreFacts.model_validate({**values, "uri": place_from(folder, place)})
     address, _, behind = uri.partition("?")
     given = dict(parse_qsl(behind, keep_blank_values=True))

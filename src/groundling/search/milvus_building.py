@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.hub import first_line
 from groundling.model.vectors import Vectors
 from groundling.progress import bar, collect
 from groundling.search import milvus_collection, milvus_import, recall
@@ -24,10 +23,11 @@ from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import SearchFacts, StoreFacts
 from groundling.search.milvus_collection import all_ids, load, search, too_few_nodes
 from groundling.search.milvus_collection import fetch as fetched
-from groundling.search.milvus_connection import connect
+from groundling.search.milvus_connection import connected, said
+from groundling.search.milvus_file import no_warnings_of_few_points
 from groundling.search.milvus_rows import portions, records
 from groundling.search.milvus_shards import Shards
-from groundling.search.store import Fetch, Unavailable
+from groundling.search.store import Fetch, Unavailable, lists_for
 
 SENT = 2**23  # bytes of vectors sent at once
 SENDERS = 4  # portions that are on their way to a server at once; a file has one writer
@@ -36,6 +36,7 @@ PAUSE = 1.0  # seconds between two questions whether the lists are made
 OLDEST = (2, 4)  # a server before puts rows into other partitions than it looks for them in (milvus-io/milvus#30607)
 LONGEST = 4096 * 4  # bytes of a path or a caption
 MOST_LISTS = 65_536
+INDEX_TYPES = {"exact": "FLAT", "ivf": "IVF_FLAT"}
 GROUP = "__default_resource_group"  # the query nodes that a collection is loaded into, unless it names others
 
 
@@ -43,16 +44,12 @@ def check(folder: Path, store: StoreFacts, kind: str, bulk: BulkImport | None = 
     """Whether there is such a Milvus, and it can do what is asked."""
     if kind == "hnsw":
         raise UserError("--kind hnsw is for FAISS; a Milvus has exact and ivf")
-    client = connect(folder, store)
-    try:
-        with _filled(store):
-            _check_version(str(client.get_server_version()), store, bulk)
-            _check_replicas(client, store)
-            if bulk is not None:
-                milvus_import.Jobs(client, store, milvus_collection.PATIENCE).check()
-                Shards(bulk, str(store.collection)).check()
-    finally:
-        client.close()
+    with connected(folder, store) as client, _filled(store):
+        _check_version(str(client.get_server_version()), store, bulk)
+        _check_replicas(client, store)
+        if bulk is not None:
+            milvus_import.Jobs(client, store, milvus_collection.PATIENCE).check()
+            Shards(bulk, str(store.collection)).check()
 
 
 def _check_version(version: str, store: StoreFacts, bulk: BulkImport | None) -> None:
@@ -91,7 +88,7 @@ def _filled(store: StoreFacts) -> Iterator[None]:
         yield
     except (MilvusException, RpcError) as error:
         raise Unavailable(
-            f"Milvus at {store.uri} could not be filled ({first_line(error)}); give the command once more, it goes on "
+            f"Milvus at {store.uri} could not be filled ({said(error)}); give the command once more, it goes on "
             "from there"
         ) from None
 
@@ -107,24 +104,19 @@ def write(
     bulk: BulkImport | None = None,
 ) -> SearchFacts:
     """The collection then holds the vectors of these entries, and no others."""
-    client, name = connect(folder, store), str(store.collection)
-    try:
-        with _filled(store):
-            lists = max(1, min(round(4 * np.sqrt(len(entries))), MOST_LISTS))
-            if client.has_collection(name) and not client.list_indexes(name):
-                client.drop_collection(name)  # somebody was stopped while it was made
-            if not client.has_collection(name):
-                _create(client, store, dimensions, kind, lists)
-            load(client, store)
-            _bring_up_to_date(client, store, entries, fetch, dimensions, bulk)
-            if kind == "ivf" and store.for_one_process:
-                _make_lists_of_file(client, name, lists)
-            return _measured(client, name, entries, kind, lists, aim)
-    finally:
-        client.close()
+    name, lists = str(store.collection), lists_for(len(entries), MOST_LISTS)
+    with connected(folder, store) as client, _filled(store):
+        if not client.has_collection(name):
+            _create(client, store, dimensions)
+        _index_as("exact" if store.for_one_process else kind, client, store, lists)
+        load(client, store)
+        _bring_up_to_date(client, store, entries, fetch, dimensions, bulk)
+        if kind == "ivf" and store.for_one_process:
+            _make_lists_of_file(client, store, lists)
+        return _measured(client, name, entries, kind, lists, aim)
 
 
-def _create(client: Any, store: StoreFacts, dimensions: int, kind: str, lists: int) -> None:
+def _create(client: Any, store: StoreFacts, dimensions: int) -> None:
     from pymilvus import DataType
 
     schema = client.create_schema(auto_id=False)
@@ -137,25 +129,34 @@ def _create(client: Any, store: StoreFacts, dimensions: int, kind: str, lists: i
     options = {} if store.partitions is None else {"num_partitions": store.partitions}
     level = store.consistency or "Strong"
     client.create_collection(store.collection, schema=schema, consistency_level=level, **options)
-    _create_index(client, str(store.collection), kind, lists)  # by itself: else it is loaded at once, and in one copy
 
 
-def _create_index(client: Any, name: str, kind: str, lists: int) -> None:
+def _index_as(kind: str, client: Any, store: StoreFacts, lists: int) -> None:
+    """The index of a collection is of this kind; one of another kind is replaced, and none is there after a kill.
+
+    It is made by itself: with the collection, that would be loaded at once, and in one copy.
+    """
+    name = str(store.collection)
+    for old in client.list_indexes(name):
+        if client.describe_index(name, old)["index_type"] == INDEX_TYPES[kind]:
+            return
+        client.release_collection(name)
+        client.drop_index(name, old)
     index = client.prepare_index_params()
-    exact: dict[str, Any] = {"index_type": "FLAT", "params": {}}
-    chosen = {"index_type": "IVF_FLAT", "params": {"nlist": lists}} if kind == "ivf" else exact
-    index.add_index("vector", metric_type="IP", **chosen)
+    chosen: dict[str, Any] = {"nlist": lists} if kind == "ivf" else {}
+    if store.for_one_process:
+        chosen = {"params": chosen}  # the only place that Milvus Lite looks for it
+    index.add_index("vector", index_type=INDEX_TYPES[kind], metric_type="IP", params=chosen)
     client.create_index(name, index)
 
 
-def _make_lists_of_file(client: Any, name: str, lists: int) -> None:
-    """Milvus Lite makes lists behind our back and does not say when they are done: until then it compares all rows, the
-    least effort seems enough, and is not enough later. It waits for that work before it drops an index, and makes the
-    next one while it loads."""
-    client.release_collection(name)
-    client.drop_index(name, client.list_indexes(name)[0])
-    _create_index(client, name, "ivf", lists)
-    client.load_collection(name)
+def _make_lists_of_file(client: Any, store: StoreFacts, lists: int) -> None:
+    """Milvus Lite makes lists of rows that come in behind our back, and does not say when they are done: until then it
+    compares all rows, the least effort seems enough, and is not enough later. So there are none until all rows are
+    there; it makes them while it loads."""
+    with no_warnings_of_few_points():
+        _index_as("ivf", client, store, lists)
+        load(client, store)
 
 
 def _bring_up_to_date(
@@ -219,7 +220,7 @@ def _measured(client: Any, name: str, entries: Entries, kind: str, lists: int, a
     def vectors(rows: Rows) -> Vectors:
         return fetched(client, name, entries.ids[rows], BUILDING)
 
-    return recall.tuned(found, len(entries), vectors, lambda some, k: found(some, k, lists), lists, aim, "ivf")
+    return recall.tuned(found, len(entries), vectors, lambda some, k: found(some, k, MOST_LISTS), lists, aim, "ivf")
 
 
 def _wait_for_lists(client: Any, name: str, count: int) -> None:

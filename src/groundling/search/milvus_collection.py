@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.hub import first_line
 from groundling.model.vectors import Vectors
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import StoreFacts
+from groundling.search.milvus_connection import said
 from groundling.search.milvus_rows import STRONG, part_of, portions, quoted
 from groundling.search.search_filter import SearchFilter
 
@@ -26,9 +26,9 @@ def load(client: Any, store: StoreFacts) -> None:
         )
     except Exception as error:
         if TOO_FEW.search(str(error)):
-            raise UserError(too_few_nodes(store, first_line(error))) from None
+            raise UserError(too_few_nodes(store, said(error))) from None
         copies = "" if store.replicas is None else f" in {store.replicas} copies"
-        raise UserError(f"Milvus at {store.uri} cannot load the collection{copies} ({first_line(error)})") from None
+        raise UserError(f"Milvus at {store.uri} cannot load the collection{copies} ({said(error)})") from None
 
 
 def too_few_nodes(store: StoreFacts, said: str) -> str:

@@ -4,16 +4,20 @@ An index that somebody else made may name any address, and any file. Only one th
 in $MILVUS_URI, is ever connected to, or a file inside the folder of the index; and nobody else gets the token.
 """
 
+import importlib
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from groundling.errors import UserError
-from groundling.hub import first_line
-from groundling.search import milvus_address
+from groundling.files import no_empty_folders
+from groundling.search import milvus_address, milvus_file
 from groundling.search.manifest import StoreFacts
 from groundling.search.milvus_address import TOKEN, address_of
+from groundling.search.store import Unavailable
 
 ADDRESSES = "MILVUS_URI"  # the variable that names addresses, with commas between them
 
@@ -46,23 +50,75 @@ def facts(uri: str, folder: Path, fingerprint: str) -> StoreFacts:
     return made
 
 
+@contextmanager
+def connected(folder: Path, store: StoreFacts) -> Iterator[Any]:
+    """A connection while it is needed. A file that was not there before is gone again where nothing came into it."""
+    file = file_of(folder, store)
+    if file is None or file.exists():
+        with closing(connect(folder, store)) as client:
+            yield client
+        return
+    with no_empty_folders(file):
+        client = connect(folder, store)
+        try:
+            yield client
+        finally:
+            unused = not client.list_collections()
+            client.close()
+            if unused:
+                milvus_file.remove(file)
+
+
+def file_of(folder: Path, store: StoreFacts) -> Path | None:
+    """Where the file of a Milvus Lite is; None for a server."""
+    return Path(_address(str(store.uri), folder)) if store.for_one_process else None
+
+
 def connect(folder: Path, store: StoreFacts) -> Any:
     try:
-        from pymilvus import MilvusClient
+        importlib.import_module("pymilvus")
     except ImportError:
         raise UserError("this index is in a Milvus: pip install 'groundling[milvus]'") from None
-    uri, token = _address(str(store.uri), folder), ""
-    if "://" in uri:
-        _check_allowed(uri, folder)
-        token = os.environ.get(TOKEN, "")
-    else:
-        if not Path(uri).is_relative_to(folder.resolve()) or not uri.endswith(".db"):
-            _check_allowed(uri, folder)
-        Path(uri).parent.mkdir(parents=True, exist_ok=True)
     for name in ("pymilvus", "pymilvus.milvus_client"):  # it would print pages of what we say in a sentence
         logging.getLogger(name).setLevel(logging.CRITICAL)
+    file = file_of(folder, store)
+    if file is None:
+        return _connect_to_server(folder, _address(str(store.uri)))
+    if not file.is_relative_to(folder.resolve()) or file.suffix != ".db":
+        _check_allowed(str(file), folder)
+    return milvus_file.connect(file)
+
+
+def _connect_to_server(folder: Path, uri: str) -> Any:
+    from pymilvus import MilvusClient
+
+    _check_allowed(uri, folder)
+    token = os.environ.get(TOKEN, "")
     try:
         return MilvusClient(uri, token=token)
-    except Exception as error:  # gRPC, Milvus Lite and the file system have each their own
-        alone = "" if "://" in uri else "; a file is for one process at a time"
-        raise UserError(f"Milvus at {uri} cannot be reached ({first_line(error)}){alone}") from None
+    except Exception as error:  # its own, gRPC's, and those of wrong addresses
+        raise Unavailable(_not_let_in(uri, token) if _is_refusal(error) else _no_answer(uri)) from None
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether there is a server that wants to know who asks; what the library says is the same as if there was none."""
+    from grpc import RpcError, StatusCode
+
+    cause = error.__cause__
+    return isinstance(cause, RpcError) and cause.code() in (StatusCode.UNAUTHENTICATED, StatusCode.PERMISSION_DENIED)
+
+
+def _not_let_in(uri: str, token: str) -> str:
+    why = f"refuses the token in {TOKEN}; set it to" if token else f"wants a token; set {TOKEN} to"
+    return f"Milvus at {uri} {why} USER:PASSWORD, or to the API key of a cloud"
+
+
+def _no_answer(uri: str) -> str:
+    return f"Milvus at {uri} does not answer; check that it runs and that the address is right, as http://HOST:19530"
+
+
+def said(error: Exception) -> str:
+    """What a server or its library says of a problem, in one line and without the names of classes around it."""
+    details = getattr(error, "details", None)  # of gRPC
+    text = str(details() if callable(details) else getattr(error, "message", error)).strip()
+    return (text.splitlines() or [type(error).__name__])[0]

@@ -2,14 +2,15 @@
 
 import secrets
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from pathlib import PurePosixPath
+from contextlib import contextmanager, nullcontext
+from pathlib import Path, PurePosixPath
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from groundling.distributed.sources import file_system, reason
 from groundling.errors import UserError
+from groundling.files import no_empty_folders
 from groundling.search.bulk import BulkImport
 
 
@@ -26,12 +27,13 @@ class Shards:
         self.seen = str(PurePosixPath(seen, collection))
 
     def check(self) -> None:
-        """Whether something can be written there, found out before hours of work."""
+        """Whether something can be written there, found out before hours of work; nothing of that stays."""
         name = f"{secrets.token_hex(8)}.try"
-        with self._problems():
-            self._make_folder()
-            self.system.pipe_file(f"{self.folder}/{name}", b"groundling")
-        self.remove(name)
+        with no_empty_folders(Path(self.folder, name)) if self.local else nullcontext():
+            with self._problems():
+                self._make_folder()
+                self.system.pipe_file(f"{self.folder}/{name}", b"groundling")
+            self.remove(name)
 
     def clear(self) -> None:
         """Without the shards that a build which was cut short has left."""

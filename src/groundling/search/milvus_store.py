@@ -2,19 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.hub import first_line
 from groundling.model.vectors import Vectors
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest
 from groundling.search.milvus_building import check, write
 from groundling.search.milvus_collection import all_ids, expression, fetch, load
 from groundling.search.milvus_collection import search as nearest
-from groundling.search.milvus_connection import allow, connect, facts
+from groundling.search.milvus_connection import allow, connect, facts, file_of, said
 from groundling.search.milvus_rows import STRONG
 from groundling.search.search_filter import SearchFilter
 from groundling.search.store import Unavailable
@@ -34,9 +33,14 @@ class MilvusStore:
     def __init__(self, folder: Path, manifest: Manifest, entries: Entries, mending: bool = False) -> None:
         self.name, self.entries, self.facts = str(manifest.store.collection), entries, manifest.search
         self.place = manifest.store
-        if manifest.store.for_one_process and not mending and not (folder.resolve() / str(manifest.store.uri)).exists():
-            raise UserError(f"{manifest.store.uri}: no such Milvus file; the index is not whole, build it again")
-        self.client = connect(folder, manifest.store)
+        file = file_of(folder, manifest.store)
+        self.client: Any = None
+        if file is None or file.exists():
+            self.client = connect(folder, manifest.store)
+        elif not mending:
+            raise UserError(
+                f"{manifest.store.uri}: no such Milvus file; mend it with `groundling index --update --out {folder}`"
+            )
         if mending:
             return
         there = 0
@@ -55,7 +59,7 @@ class MilvusStore:
         return self
 
     def held(self) -> Rows:
-        if not self.client.has_collection(self.name):
+        if self.client is None or not self.client.has_collection(self.name):
             return np.zeros(0, dtype=np.int64)
         load(self.client, self.place)
         return np.flatnonzero(np.isin(self.entries.ids, all_ids(self.client, self.name)))
@@ -80,4 +84,4 @@ class MilvusStore:
                 load(self.client, self.place)  # it was started anew, or somebody wanted its memory
                 return ask()
         except Exception as error:
-            raise Unavailable(f"Milvus at {self.place.uri} does not answer ({first_line(error)})") from None
+            raise Unavailable(f"Milvus at {self.place.uri} does not answer ({said(error)})") from None

@@ -26,7 +26,7 @@ from groundling.search import recall
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoreFacts
 from groundling.search.search_filter import SearchFilter
-from groundling.search.store import Fetch, Unavailable
+from groundling.search.store import Fetch, Unavailable, lists_for
 
 PORTION = 1000  # rows that are sent or asked for together
 PATIENCE = 5  # seconds until a server must have answered a call
@@ -80,7 +80,11 @@ def connect(folder: Path, store: StoreFacts) -> Any:
     try:
         return psycopg.connect(uri, autocommit=True, connect_timeout=PATIENCE)
     except psycopg.Error as error:
-        raise Unavailable(f"PostgreSQL at {uri} cannot be reached ({first_line(error)})") from None
+        why = re.sub(r"^.*connection to server .* failed: (FATAL:\s*)?", "", first_line(error))
+        raise Unavailable(
+            f"PostgreSQL at {uri} cannot be reached ({why}); check that it runs and that the address is right, and set "
+            "PGPASSWORD, or use ~/.pgpass, where it wants a password"
+        ) from None
 
 
 def check(folder: Path, store: StoreFacts, kind: str) -> None:
@@ -130,7 +134,7 @@ def write(
 
 def _with_lists(connection: Any, table: str, entries: Entries, aim: recall.Aim) -> SearchFacts:
     """Lists for an approximate search, and into how many of them it has to look."""
-    lists = max(1, min(round(4 * np.sqrt(len(entries))), MOST_LISTS))
+    lists = lists_for(len(entries), MOST_LISTS)
     connection.execute(
         f"CREATE INDEX IF NOT EXISTS {table}_lists ON {table} USING ivfflat (vector vector_ip_ops) "
         f"WITH (lists = {lists})"

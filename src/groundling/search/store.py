@@ -1,6 +1,8 @@
 """Where the vectors of an index are kept and searched: a FAISS file, FAISS on disk, a Milvus, or a PostgreSQL."""
 
 import importlib
+import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,18 @@ from groundling.search.search_filter import SearchFilter
 KINDS = ("auto", "exact", "ivf", "hnsw")
 SERVERS = ("milvus", "pgvector")
 EXACT_UP_TO = 250_000  # vectors; a query over 512 dimensions then takes some tens of milliseconds on one core
+
+
+LISTED = 39  # vectors that FAISS asks for to find the centre of a list
+
+
+def lists_for(count: int, most: int = sys.maxsize, share: int = 4) -> int:
+    """Into how many lists an approximate search puts so many vectors: so many times their root, none with too few.
+
+    >>> lists_for(1_000_000), lists_for(1_000), lists_for(10), lists_for(1_000_000, most=100)
+    (4000, 25, 1, 100)
+    """
+    return max(1, min(round(share * math.sqrt(count)), count // LISTED, most))
 
 
 class Unavailable(UserError):
