@@ -22,13 +22,12 @@ from groundling.evaluation.significance import mean_interval
 from groundling.experiments.entry_data import entry_dataset
 from groundling.experiments.table_entries import TableEntry, table_entries
 from groundling.experiments.table_settings import TableSettings
-from groundling.files import write_json, write_text
 from groundling.recipes import read_table
 from groundling.report.formatted_table import Column, Table
 from groundling.settings import check
 from groundling.training.facts import commit, device_name
 from groundling.training.planned import context_of
-from measured_page import measured_page
+from measured_page import measured_page, write_measured
 
 TITLE = "Which words share latent tokens, F8K-7"
 ROWS: dict[str, dict[str, Any]] = {
@@ -120,10 +119,12 @@ def main() -> None:
         "device": device_name(device),
         "seeds": ", ".join(map(str, options.seeds)),
     }
-    write_json(options.out.with_suffix(".json"), {"title": TITLE, "rows": rows, "made": made})
+    write_measured(options.out, TITLE, rows, made, page(rows, made))
+
+
+def page(rows: list[dict[str, Any]], made: Mapping[str, str | int]) -> str:
     cells = [[row["name"], *(shown(row["columns"][name]) for name in SHOWN)] for row in rows]
-    table = Table("", [Column("", text=True), *SHOWN.values()], cells)
-    write_text(options.out.with_suffix(".md"), measured_page(TITLE, ABOUT, table, made))
+    return measured_page(TITLE, ABOUT, Table("", [Column("", text=True), *SHOWN.values()], cells), made)
 
 
 def shown(found: Mapping[str, Any]) -> str:

@@ -23,7 +23,7 @@ from groundling.evaluation.significance import mean_interval
 from groundling.files import write_json, write_text
 from groundling.report.formatted_table import Column, Table
 from groundling.run import Run
-from measured_page import measured_page
+from measured_page import measured_page, write_measured
 
 KNOWN = "[en,de,zh,ar,pt]"
 SIZES = {"fr": (500, 1000, 2000, 5527), "cs": (5527,)}
@@ -171,8 +171,7 @@ def main() -> None:
     if not rows:
         sys.exit(f"{options.runs}: no language has been taught here yet")
     made = how_it_was_made(options.runs, seeds, options.recipe)
-    write_json(options.out.with_suffix(".json"), {"title": "Languages from sentence pairs", "rows": rows, "made": made})
-    write_text(options.out.with_suffix(".md"), page(rows, made))
+    write_measured(options.out, "Languages from sentence pairs", rows, made, page(rows, made))
 
 
 if __name__ == "__main__":

@@ -18,11 +18,11 @@ from typing import Any
 
 import torch
 
-from groundling.files import write_json, write_text
 from groundling.report.formatted_table import Column, Table
 from groundling.training.facts import commit, device_name
-from measured_page import measured_page
+from measured_page import measured_page, write_measured
 
+TITLE = "English words mapped to six languages"
 LANGUAGES = {"de": "German", "fr": "French", "cs": "Czech", "pt": "Portuguese", "ar": "Arabic", "zh": "Chinese"}
 WAYS = [(method, centred) for centred in (False, True) for method in ("procrustes", "rcsls")]
 SCORES = {"cosine": "nn", "CSLS": "csls"}
@@ -87,7 +87,7 @@ def page(rows: list[dict[str, Any]], made: dict[str, str | int]) -> str:
         "Percent of test words for which a right translation is the nearest word of the other language (P@1), or among "
         "the 5 or 10 nearest. [What it says](../alignment.md)."
     )
-    return measured_page("English words mapped to six languages", about, table, made)
+    return measured_page(TITLE, about, table, made)
 
 
 def main() -> None:
@@ -104,10 +104,7 @@ def main() -> None:
         "device": device_name(torch.device("cpu")),
         "seconds": round(time.monotonic() - started),
     }
-    write_json(
-        options.out.with_suffix(".json"), {"title": "English words mapped to six languages", "rows": rows, "made": made}
-    )
-    write_text(options.out.with_suffix(".md"), page(rows, made))
+    write_measured(options.out, TITLE, rows, made, page(rows, made))
 
 
 if __name__ == "__main__":

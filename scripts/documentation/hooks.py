@@ -107,12 +107,18 @@ def _fill(nav: Any, title: str, pages: list[Any]) -> None:
 def _results(docs: Path) -> list[Any]:
     """The overview, then each page of results, with the tables that lie in a folder of its name, then other tables."""
     nav: list[Any] = ["results/README.md", "results/speed.md"]
-    for page in sorted((docs / "results").glob("[!R]*.md")):
-        tables = [path.relative_to(docs).as_posix() for path in sorted(page.with_suffix("").rglob("*.md"))]
+    for page in _pages(docs / "results", "[!R]*.md"):
+        tables = [path.relative_to(docs).as_posix() for path in _pages(page.with_suffix(""), "**/*.md")]
         own = page.relative_to(docs).as_posix()
         nav.append({_title(page): [own, *tables]} if tables else own)
-    alone = [path for path in sorted((docs / "results").glob("*/*.md")) if not path.parent.with_suffix(".md").exists()]
+    inside = _pages(docs / "results", "*/*.md")
+    alone = [path for path in inside if not path.parent.with_suffix(".md").exists()]
     return [*nav, *(path.relative_to(docs).as_posix() for path in alone)]
+
+
+def _pages(folder: Path, pattern: str) -> list[Path]:
+    """Prose that becomes a part of another page is no page (nor for MkDocs, see `exclude_docs`)."""
+    return [path for path in sorted(folder.glob(pattern)) if not path.name.endswith(".prose.md")]
 
 
 def _title(page: Path) -> str:

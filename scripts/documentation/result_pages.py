@@ -1,50 +1,87 @@
-"""Puts tables of experiments into docs/results: page, figures and JSON as `groundling reproduce` makes them.
+"""Puts tables of experiments into docs/results, and makes every page there from its JSON.
 
     python scripts/documentation/result_pages.py RUNS TABLE…
+    python scripts/documentation/result_pages.py                # nothing new: every page once more
 
 RUNS is what `groundling reproduce TABLE… --out RUNS` has trained into. Nothing is trained here; trainings that are
 missing leave their cells empty, and the page says how many there were. Afterwards the numbers that other pages quote
-are written anew from the JSON (`result_numbers.py`).
+are written anew from the JSON (`result_numbers.py`), and all pages are made once more.
+
+A page has nothing of its own: numbers, figures and how it was made are of X.json; what people wrote about them is of
+X.prose.md beside it, which comes below the title and may quote marked numbers as any page may.
 """
 
 import argparse
 import re
 import shutil
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import result_numbers
 
 from groundling.cli.reproduce import reproduce
 from groundling.errors import UserError
-from groundling.files import write_text
+from groundling.experiments.overlap import OverlapSummary
+from groundling.experiments.summary import TableSummary
+from groundling.files import read_json, write_text
 from groundling.recipes import tables as named
+from groundling.report.experiment import experiment_page, write_figures
+from groundling.report.overlap import overlap_page
+from groundling.report.result_page import with_prose
 
-FIGURE = re.compile(r"\]\((figure-\d+\.svg)\)")
+sys.path.append(str(result_numbers.ROOT / "benchmarks"))
+RESULTS = result_numbers.ROOT / "docs" / "results"
+BENCHMARK = re.compile(r"python benchmarks/(\w+)\.py ")
 
 
-def publish(made: Path, name: str, pages: Path) -> Path:
-    """Copy what was `made` of the table `name` below `pages`: NAME.md, NAME.json and NAME-figure-1.svg, …"""
-    page = pages / f"{name}.md"
-    page.parent.mkdir(parents=True, exist_ok=True)
-    for old in page.parent.glob(f"{page.stem}-figure-*.svg"):
-        old.unlink()
-    for figure in sorted(made.glob("figure-*.svg")):
-        shutil.copyfile(figure, page.with_name(f"{page.stem}-{figure.name}"))
-    shutil.copyfile(made / "results.json", page.with_suffix(".json"))
-    write_text(page, FIGURE.sub(rf"]({page.stem}-\1)", (made / "results.md").read_text()))
+def data_files(results: Path) -> list[Path]:
+    """Every JSON that a page is made of: of `groundling reproduce`, and of the benchmarks that measure rows."""
+    return [path for path in sorted(results.rglob("*.json")) if {"rows", "pairs"} & read_json(path).keys()]
+
+
+def page_of(data: Path) -> str:
+    """The page of a JSON and of the prose beside it."""
+    told = read_json(data)
+    made = told["made"]
+    if benchmark := BENCHMARK.match(made["command"]):
+        text = import_module(benchmark[1]).page(told["rows"], made)
+    elif "pairs" in told:
+        text = overlap_page(told["about"], OverlapSummary.from_json(told), made)
+    else:
+        text = experiment_page(told["about"], TableSummary.from_json(told), made, f"{data.stem}-figure")
+    return with_prose(data.with_suffix(".md"), text)
+
+
+def make(data: Path) -> Path:
+    """Write the page of a JSON and its figures, X.md and X-figure-1.svg, … beside X.json."""
+    page, told = data.with_suffix(".md"), read_json(data)
+    if "claims" in told:
+        write_figures(TableSummary.from_json(told), page.parent, f"{page.stem}-figure")
+    write_text(page, page_of(data))
     return page
+
+
+def publish(made: Path, name: str, results: Path) -> Path:
+    """Put what `groundling reproduce` made of the table `name` into `results`, and make its page."""
+    data = results / f"{name}.json"
+    data.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(made / "results.json", data)
+    return make(data)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("runs", type=Path, help="the folder given to `groundling reproduce --out`")
-    parser.add_argument("tables", nargs="+", help="tables, or folders of them, by name")
+    parser.add_argument("runs", nargs="?", type=Path, help="the folder given to `groundling reproduce --out`")
+    parser.add_argument("tables", nargs="*", help="tables, or folders of them, by name")
     options = parser.parse_args()
     for name in dict.fromkeys(name for each in options.tables for name in named(each)):
         reproduce([name], out=options.runs, show=True)
-        print(f"published as {publish(options.runs / name, name, result_numbers.ROOT / 'docs' / 'results')}")
-    sys.exit("\n".join(result_numbers.rewrite_pages()) or 0)
+        print(f"published as {publish(options.runs / name, name, RESULTS)}")
+    problems = result_numbers.rewrite_pages()
+    for data in data_files(RESULTS):
+        make(data)
+    sys.exit("\n".join(problems) or 0)
 
 
 if __name__ == "__main__":

@@ -1,36 +1,68 @@
-"""Tables of experiments as pages of docs/results."""
+"""Pages of docs/results are made from their JSON and from the prose beside it, and from nothing else."""
 
-import json
+import sys
 from pathlib import Path
 
-from site_scripts import script
+import pytest
+from site_scripts import ROOT, script
 
-publish = script("result_pages").publish
+from groundling.experiments.summary import TableSummary
+from groundling.files import read_json, write_json
 
+sys.path.append(str(ROOT / "tests" / "report"))
+from experiment_summaries import CLAIM, MADE, ROWS, summary_of
 
-def made(folder: Path, figures: int) -> Path:
-    folder.mkdir()
-    (folder / "results.json").write_text(json.dumps({"title": "T", "rows": []}))
-    links = "\n\n".join(f"![R@10](figure-{number}.svg)" for number in range(1, figures + 1))
-    (folder / "results.md").write_text(f"# T\n\n{links}\n\n[elsewhere](other.svg)\n")
-    for number in range(1, figures + 1):
-        (folder / f"figure-{number}.svg").write_text(f"<svg>{number}</svg>")
-    return folder
+from groundling.report.experiment import experiment_figures, write_experiment
 
-
-def test_a_table_becomes_a_page_with_its_figures_and_json(tmp_path: Path) -> None:
-    page = publish(made(tmp_path / "made", 2), "lessons-f8k7/table2", tmp_path / "pages")
-    assert page == tmp_path / "pages" / "lessons-f8k7" / "table2.md"
-    assert page.read_text() == (
-        "# T\n\n![R@10](table2-figure-1.svg)\n\n![R@10](table2-figure-2.svg)\n\n[elsewhere](other.svg)\n"
-    )
-    assert (page.parent / "table2-figure-2.svg").read_text() == "<svg>2</svg>"
-    assert json.loads(page.with_suffix(".json").read_text()) == {"title": "T", "rows": []}
+result_pages = script("result_pages")
+RESULTS = ROOT / "docs" / "results"
+DATA = result_pages.data_files(RESULTS)
 
 
-def test_figures_of_an_earlier_page_go_and_those_of_other_tables_stay(tmp_path: Path) -> None:
-    pages = tmp_path / "pages"
-    publish(made(tmp_path / "three", 3), "a/table", pages)
-    publish(made(tmp_path / "other", 1), "a/tables", pages)
-    publish(made(tmp_path / "one", 1), "a/table", pages)
-    assert sorted(path.name for path in (pages / "a").glob("*.svg")) == ["table-figure-1.svg", "tables-figure-1.svg"]
+@pytest.mark.parametrize("data", DATA, ids=lambda data: data.relative_to(RESULTS).as_posix())
+def test_every_page_is_the_one_of_its_json_and_prose(data: Path) -> None:
+    """Where this fails: `python scripts/documentation/result_pages.py` makes them all."""
+    page = data.with_suffix(".md")
+    assert page.read_text(encoding="utf-8") == result_pages.page_of(data)
+    told = read_json(data)
+    drawn = [svg for _, svg in experiment_figures(TableSummary.from_json(told))] if "claims" in told else []
+    there = [page.with_name(f"{page.stem}-figure-{number}.svg") for number in range(1, len(drawn) + 1)]
+    assert sorted(page.parent.glob(f"{page.stem}-figure-*.svg")) == sorted(there)
+    assert [path.read_text(encoding="utf-8") for path in there] == [f"{svg}\n" for svg in drawn]
+
+
+def test_every_page_that_has_json_is_among_them() -> None:
+    """But for that of the commands' times, which has a test of its own."""
+    beside = {data for data in RESULTS.rglob("*.json") if data.with_suffix(".md").exists()}
+    assert beside - set(DATA) == {RESULTS / "timings.json"}
+
+
+def test_prose_lies_beside_a_page_that_is_made() -> None:
+    prose = {path.with_name(path.name.replace(".prose.md", ".json")) for path in RESULTS.rglob("*.prose.md")}
+    assert prose and prose <= set(DATA)
+
+
+def test_publishing_again_keeps_the_prose(tmp_path: Path) -> None:
+    made, pages = tmp_path / "made", tmp_path / "pages"
+    summary = summary_of(ROWS, {"Alone": {"en": 12.5}}, claims=[CLAIM])
+    write_experiment(made, "Why we did it.", summary, MADE)
+    (pages / "a").mkdir(parents=True)
+    (pages / "a" / "table.prose.md").write_text("*An older run.*\n")
+    (pages / "a" / "table-figure-7.svg").write_text("of an earlier page")
+    (pages / "a" / "tables-figure-7.svg").write_text("of another table")
+    page = result_pages.publish(made, "a/table", pages)
+    assert page == result_pages.publish(made, "a/table", pages) == pages / "a" / "table.md"
+    plain = (made / "results.md").read_text().replace("](figure-", "](table-figure-")
+    assert "](table-figure-1.svg)" in plain
+    assert page.read_text() == plain.replace("# Two rows\n", "# Two rows\n\n*An older run.*\n")
+    assert sorted(path.name for path in page.parent.glob("*.svg")) == ["table-figure-1.svg", "tables-figure-7.svg"]
+    assert (page.parent / "table-figure-1.svg").read_text() == (made / "figure-1.svg").read_text()
+    assert read_json(page.with_suffix(".json")) == read_json(made / "results.json")
+
+
+def test_tables_of_words_are_published_too(tmp_path: Path) -> None:
+    pair = {"languages": ["en", "de"], "jaccard": 0.25, "published": 0.3}
+    told = {"title": "Words", "corpus": "x", "pairs": [pair], "sizes": [], "about": "", "made": {"command": "y"}}
+    write_json(tmp_path / "made" / "results.json", told)
+    page = result_pages.publish(tmp_path / "made", "words", tmp_path)
+    assert page.read_text().startswith("# Words\n") and "0.2500" in page.read_text()

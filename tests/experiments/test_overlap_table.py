@@ -105,6 +105,7 @@ def test_the_page_says_what_is_equal_when_rounded(corpus: str, tmp_path: Path) -
     page = write_overlap(tmp_path / "out", "Why we count.", result, "groundling reproduce x")
     assert json.loads((tmp_path / "out/results.json").read_text()) == {
         **result.to_json(),
+        "about": "Why we count.",
         "made": {"command": "groundling reproduce x"},
     }
     text = page.read_text()

@@ -173,7 +173,7 @@ def test_what_is_measured_is_said_below_the_table() -> None:
     assert "mR: mean of the six recalls, test split" in experiment_table(summary_of(ROWS)).markdown()
     one = summary_of({"One": {}}, metrics=("text_to_image.R@10",))
     assert (
-        "R@K: share of queries, in percent, with a right answer among the first K, test split; mean ± deviation over"
+        "\nT→I R@10; R@K: share of queries, in percent, with a right answer among the first K, test split; mean ± dev"
         in experiment_table(one).markdown()
     )
 

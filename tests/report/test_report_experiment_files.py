@@ -7,6 +7,7 @@ from typing import Any
 
 from experiment_summaries import CLAIM, MADE, ROWS, Page, markdown_rows, printed, summary_of
 
+from groundling.experiments.summary import TableSummary
 from groundling.report.experiment import experiment_tables, write_experiment
 
 NASTY = "<script>alert('1')</script> | a & b \\ **c** `d` \"e\" <!-- ]]>"
@@ -16,7 +17,11 @@ def test_the_files_of_an_experiment(tmp_path: Path) -> None:
     summary = summary_of(ROWS, {"Alone": {"en": 12.5}}, claims=[CLAIM])
     page = write_experiment(tmp_path / "new", " Why we did it.\n", summary, MADE)
     assert page == tmp_path / "new/results.html"
-    assert json.loads((tmp_path / "new/results.json").read_text()) == {**summary.to_json(), "made": MADE}
+    assert json.loads((tmp_path / "new/results.json").read_text()) == {
+        **summary.to_json(),
+        "about": "Why we did it.",
+        "made": MADE,
+    }
     text = (tmp_path / "new/results.md").read_text()
     assert text.startswith("# Two rows\n\nWhy we did it.\n")
     assert "- command: `groundling reproduce x`" in text
@@ -75,3 +80,20 @@ def test_a_page_without_results_is_a_page(tmp_path: Path) -> None:
     page = Page(write_experiment(tmp_path, "", summary_of({"None": {}}), MADE).read_text())
     assert (page.wrong, page.open) == ([], [])
     assert "Figures" not in page.text
+
+
+def test_a_table_is_read_as_it_was_written(tmp_path: Path) -> None:
+    claims = [CLAIM, replace(CLAIM, metric="mR", by_seed=True)]
+    summary = summary_of(ROWS, {"Alone": {"en": 12.5}}, claims=claims, parameters=True, validation=True)
+    write_experiment(tmp_path, "", summary, MADE)
+    assert TableSummary.from_json(json.loads((tmp_path / "results.json").read_text())) == summary
+
+
+def test_a_table_of_an_earlier_version_is_read() -> None:
+    """It had no means over languages, no parameters, and one kind of axis."""
+    told = summary_of(ROWS, mean=False).to_json()
+    old = {key: told[key] for key in told if key not in ("means", "common_languages", "parameters")}
+    old["x"] = {"label": "", "log": False}
+    later = ("validated", "seconds", "empty", "common_mean", "parameters")
+    old["rows"] = [{key: row[key] for key in row if key not in later} for row in told["rows"]]
+    assert TableSummary.from_json(old) == summary_of(ROWS, mean=False)

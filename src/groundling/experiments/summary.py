@@ -1,6 +1,8 @@
 """A finished table as data: what its rows found by language and metric, and what that says about its claims."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from groundling.evaluation.results.values import Json
 
@@ -61,6 +63,15 @@ class RowResult:
     seconds: float | None = None
     empty: str = ""
 
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> "RowResult":
+        def each(found: Mapping[str, Any] | None) -> dict[str, Any]:
+            return {key: None if cell is None else Statistics(**cell) for key, cell in (found or {}).items()}
+
+        common = None if data.get("common_mean") is None else each(data["common_mean"])
+        cells = {key: each(data.get(key)) for key in ("own_mean", "columns", "validated")}
+        return RowResult(**{"parameters": None, **data, **cells, "common_mean": common})
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -75,6 +86,10 @@ class Finding:
         # What follows is called "verdict" in the JSON of all tables that there are.
         ours = {"difference": self.difference, "interval": self.interval, "verdict": self.outcome}
         return {"published": self.published, **(ours if self.outcome is not None else {})}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> "Finding":
+        return Finding(data["published"], data.get("difference"), data.get("interval"), data.get("verdict"))
 
 
 @dataclass(frozen=True)
@@ -92,6 +107,12 @@ class ClaimResult:
             told["by_seed"] = True
         found = {code: finding.to_json() for code, finding in self.languages.items()}
         return {"says": self.says, "better": self.better, "than": self.than, **told, "languages": found}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> "ClaimResult":
+        found = {code: Finding.from_json(finding) for code, finding in data["languages"].items()}
+        told = data.get("metric"), found, data.get("by_seed", False)
+        return ClaimResult(data["says"], data["better"], data["than"], *told)
 
 
 @dataclass(frozen=True)
@@ -122,3 +143,18 @@ class TableSummary:
         data = asdict(self)
         axis = {"label": self.x.label, "log": self.x.log, "is": self.x.kind}
         return {**data, "x": axis, "claims": [claim.to_json() for claim in self.claims]}
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> "TableSummary":
+        """What `to_json` wrote, also that of earlier versions, which had no means, parameters or common languages."""
+        axis = data["x"]
+        told: dict[str, Any] = {"means": {}, "common_languages": None, "parameters": False} | {
+            key: value for key, value in data.items() if key in TableSummary.__dataclass_fields__
+        }
+        told |= {
+            "columns": [TableColumn(**column) for column in data["columns"]],
+            "x": Axis(axis["label"], axis["log"], axis.get("is", "at")),
+            "rows": [RowResult.from_json(row) for row in data["rows"]],
+            "claims": [ClaimResult.from_json(claim) for claim in data["claims"]],
+        }
+        return TableSummary(**told)

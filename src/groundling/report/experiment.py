@@ -7,12 +7,13 @@ from pathlib import Path
 from groundling.evaluation.metrics import find
 from groundling.experiments.summary import RowResult, TableColumn, TableSummary
 from groundling.files import write_json, write_text
-from groundling.report.escape import code, escape_markdown
+from groundling.report.escape import escape_markdown
 from groundling.report.experiment_figures import experiment_figures
 from groundling.report.formatted_table import Column, Table
 from groundling.report.html import Charts, Facts, Figure, Header, Page, Section
 from groundling.report.languages import language_name
 from groundling.report.numbers import Measured, Value, rounded
+from groundling.report.result_page import how_it_was_made, with_seeds
 from groundling.report.retrieval_tables import abouts
 
 BESIDE = 4  # up to so many columns have the published number beside ours; more have it in a row below
@@ -117,6 +118,9 @@ def _ours(row: RowResult, column: TableColumn) -> Measured | None:
 def _notes(summary: TableSummary, published: bool) -> list[str]:
     seeds = len(summary.seeds)
     what = "; ".join(abouts([find(metric) for metric in summary.metrics]))
+    only = find(summary.metrics[0]).heading
+    if len(summary.metrics) == 1 and not what.lower().startswith(only.lower()):  # no column names it
+        what = f"{only}; {what}"
     over = f"; mean ± deviation over {seeds} seeds" if seeds > 1 else "; one seed"
     folds = f", mean over {summary.folds} folds" if summary.folds > 1 else ""
     notes = [f"{what}, test split{folds}{over}."]
@@ -203,29 +207,39 @@ def _signed(value: float, decimals: int = 1) -> str:
     return text if text.startswith("-") or float(text) == 0 else f"+{text}"
 
 
-def write_experiment(folder: Path, about: str, summary: TableSummary, made: Mapping[str, str | int]) -> Path:
-    """results.json, results.md and results.html in `folder`; `made` says how: command, commit, device, seconds."""
-    write_json(folder / "results.json", {**summary.to_json(), "made": dict(made)})
-    tables = experiment_tables(summary)
+def experiment_page(about: str, summary: TableSummary, made: Mapping[str, str | int], figure: str = "figure") -> str:
+    """The page in Markdown; its figures are files beside it, FIGURE-1.svg and so on."""
+    drawn = enumerate(experiment_figures(summary), start=1)
     lines = [
         f"# {escape_markdown(summary.title)}",
         escape_markdown(about.strip()),
-        *(table.markdown().rstrip("\n") for table in tables),
+        *(table.markdown().rstrip("\n") for table in experiment_tables(summary)),
+        *(f"![{escape_markdown(name)}]({figure}-{number}.svg)" for number, (name, _) in drawn),
+        how_it_was_made(made, summary.seeds),
     ]
-    lines += ["## How it was made", "\n".join(f"- {key}: {code(value)}" for key, value in made.items())]
-    figures = experiment_figures(summary)
-    drawn = []
-    for number, (name, svg) in enumerate(figures, start=1):
-        write_text(folder / f"figure-{number}.svg", svg + "\n")
-        drawn.append(f"![{escape_markdown(name)}](figure-{number}.svg)")
-    lines[-2:-2] = drawn
-    write_text(folder / "results.md", "\n\n".join(line for line in lines if line) + "\n")
+    return "\n\n".join(line for line in lines if line) + "\n"
+
+
+def write_figures(summary: TableSummary, folder: Path, figure: str = "figure") -> None:
+    """FIGURE-1.svg and so on, and no others of that name from an earlier time."""
+    for old in folder.glob(f"{figure}-*.svg"):
+        old.unlink()
+    for number, (_, svg) in enumerate(experiment_figures(summary), start=1):
+        write_text(folder / f"{figure}-{number}.svg", svg + "\n")
+
+
+def write_experiment(folder: Path, about: str, summary: TableSummary, made: Mapping[str, str | int]) -> Path:
+    """results.json, results.md and results.html in `folder`; `made` says how: command, commit, device, seconds."""
+    write_json(folder / "results.json", {**summary.to_json(), "about": about.strip(), "made": dict(made)})
+    write_figures(summary, folder)
+    write_text(folder / "results.md", experiment_page(about, summary, made))
+    tables, figures = experiment_tables(summary), experiment_figures(summary)
     claims = list(reversed(tables[1:]))
     sections = [
         Section("Results", tables[:1]),
         Section("Figures", [Charts([Figure(svg, name) for name, svg in figures])] if figures else []),
         Section("Claims and intervals", claims),
-        Section("How it was made", [Facts(list(made.items()))]),
+        Section("How it was made", [Facts(list(with_seeds(made, summary.seeds).items()))]),
     ]
     page = Page(Header("groundling", summary.title, about), sections)
     write_text(folder / "results.html", page.html())

@@ -1,13 +1,15 @@
 """Tables of vocabularies and of the words that languages share, beside published ones."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from groundling.experiments.overlap import OverlapSummary
 from groundling.files import write_json, write_text
-from groundling.report.escape import code, escape_markdown
+from groundling.report.escape import escape_markdown
 from groundling.report.formatted_table import Column, Table
 from groundling.report.languages import language_name
 from groundling.report.numbers import Value, rounded
+from groundling.report.result_page import how_it_was_made
 
 
 def overlap_tables(result: OverlapSummary) -> list[Table]:
@@ -34,14 +36,19 @@ def overlap_tables(result: OverlapSummary) -> list[Table]:
     return tables
 
 
-def write_overlap(folder: Path, about: str, result: OverlapSummary, command: str) -> Path:
-    """results.json and results.md in `folder`."""
-    write_json(folder / "results.json", {**result.to_json(), "made": {"command": command}})
+def overlap_page(about: str, result: OverlapSummary, made: Mapping[str, str | int]) -> str:
     parts = [
         f"# {escape_markdown(result.title)}",
         escape_markdown(about.strip()),
         *(table.markdown() for table in overlap_tables(result)),
+        how_it_was_made(made),
     ]
-    parts += ["## How it was made", f"- command: {code(command)}"]
-    write_text(folder / "results.md", "\n\n".join(part for part in parts if part) + "\n")
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def write_overlap(folder: Path, about: str, result: OverlapSummary, command: str) -> Path:
+    """results.json and results.md in `folder`."""
+    made = {"command": command}
+    write_json(folder / "results.json", {**result.to_json(), "about": about.strip(), "made": made})
+    write_text(folder / "results.md", overlap_page(about, result, made))
     return folder / "results.md"
