@@ -76,7 +76,7 @@ def test_reproduce_prints_a_table_and_does_nothing_twice(base: dict[str, Any], t
     assert "2 trainings" in said.out
     summary = reproduce(*arguments, "--json").json
     assert len(trained) == 2
-    assert summary == {key: value for key, value in written.items() if key != "made"}
+    assert summary == {key: value for key, value in written.items() if key not in ("about", "made")}
     assert summary["seeds"] == [3, 4]
     for folder in trained:
         assert re.fullmatch(r"runs/tables/cells/bag-all-seed[34]-\w{10}", str(folder))
@@ -99,7 +99,7 @@ def test_two_tables_at_once_share_their_trainings(base: dict[str, Any], trained:
         written = json.loads(Path(f"here/{name}/results.json").read_text())
         assert written["made"]["trainings"] == trainings  # of its own, not of both tables
         assert written["made"]["command"] == f"groundling reproduce {name}.yaml"
-        assert {key: value for key, value in written.items() if key != "made"} == both[f"{name}.yaml"]
+        assert {key: value for key, value in written.items() if key not in ("about", "made")} == both[f"{name}.yaml"]
     alone = reproduce("two.yaml", "--out", "here", "--json").json
     assert alone == both["two.yaml"]  # a single table by itself, not under its name
     twice = reproduce("two.yaml", "two.yaml", "--out", "here", "--json").json
