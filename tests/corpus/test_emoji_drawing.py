@@ -107,9 +107,9 @@ def test_damaged_drawing_is_named(number_of_bad_drawings: int, tmp_path: Path) -
 
 def test_several_processes_draw_what_one_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = [(artist, key) for artist in ARTISTS for key in KEYS[::19]]
-    monkeypatch.setattr(emoji_drawing, "_cores", lambda: 3)
+    monkeypatch.setattr(emoji_drawing, "cores", lambda: 3)
     draw_concepts(many, tmp_path / "several", 16)
-    monkeypatch.setattr(emoji_drawing, "_cores", lambda: 1)
+    monkeypatch.setattr(emoji_drawing, "cores", lambda: 1)
     draw_concepts(many, tmp_path / "one", 16)
     several, one = (
         {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*.*")}

@@ -13,14 +13,16 @@ import bombs
 import colours
 import numpy as np
 import pytest
+import torch
 from colours import Toy, paint, paint_many
 from PIL import Image
 
 import groundling
+from groundling.decoding import cores
 from groundling.decoding.workers import DecodeLimits, Workers
 from groundling.errors import UserError
 from groundling.files import only_writer
-from groundling.search import Index, index_captions, index_pictures, indexing
+from groundling.search import Index, build, index_captions, index_pictures, indexing
 from power_cut import kill_9
 
 pytest.importorskip("faiss")
@@ -312,3 +314,22 @@ def test_an_export_of_the_old_model_is_not_taken_for_one_that_was_named(
     for model in (None, "toy+nl"):
         Index.open(tmp_path / "index", model).search("red")
     assert asked == ["toy.onnx", "toy+nl"]
+
+
+@pytest.mark.parametrize(("share", "told", "threads"), [("300000 100000", 64, 3), ("max 100000", 2, 2)])
+def test_a_container_is_not_given_more_threads_than_it_has_cores(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: str, told: int, threads: int
+) -> None:
+    """Nor more than torch was told to use, which counts the cores of the whole machine unless told otherwise."""
+    (tmp_path / "cpu.max").write_text(share)
+    monkeypatch.setattr(cores, "GROUPS", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(64)))
+    monkeypatch.setattr(torch, "get_num_threads", lambda: told)
+    restored: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", restored.append)
+    started: list[int] = []
+    pool = build.ThreadPoolExecutor
+    monkeypatch.setattr(build, "ThreadPoolExecutor", lambda count, **more: started.append(count) or pool(count, **more))
+    paint_many(tmp_path / "photos", 5)
+    index_pictures(tmp_path / "photos", tmp_path / "index", "toy")
+    assert started == [threads] and restored[-1] == told

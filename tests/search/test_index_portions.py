@@ -29,7 +29,7 @@ toy = colours.toy
 @pytest.fixture(autouse=True)
 def _two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     """Portions are smaller where there are many."""
-    monkeypatch.setattr(build, "_cores", lambda: 2)
+    monkeypatch.setattr(build, "_threads", lambda: 2)
 
 
 HARMFUL = b"harmful"  # behind the end of a picture, where no decoder looks
@@ -150,7 +150,7 @@ def test_who_leaves_early_does_not_wait_for_the_rest_of_a_portion(
 def test_portions_hold_everything_once_and_get_small(
     count: int, at_once: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build, "_cores", lambda: 4)
+    monkeypatch.setattr(build, "_threads", lambda: 4)
     portions = [list(some) for some in cut(range(count), at_once, most)]
     assert [one for some in portions for one in some] == list(range(count))
     sizes = [len(some) for some in portions]

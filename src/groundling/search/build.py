@@ -5,7 +5,6 @@ and the manifest, last, makes them the index.
 """
 
 import errno
-import os
 import secrets
 import sys
 import threading
@@ -21,6 +20,7 @@ import numpy as np
 
 import groundling
 from groundling.checksums import sha256
+from groundling.decoding.cores import cores
 from groundling.errors import UserError
 from groundling.files import atomic_path, only_writer
 from groundling.model import Model, Vectors
@@ -257,17 +257,18 @@ def cut(todo: Sequence[Item], at_once: int, most: int = 0) -> Iterator[Sequence[
     >>> list(map(len, cut(range(10), at_once=4)))
     [4, 4, 2]
     """
-    start, cores = 0, _cores()
+    start, threads = 0, _threads()
     while start < len(todo):
-        fair = (len(todo) - start) // (2 * cores)
+        fair = (len(todo) - start) // (2 * threads)
         size = max(at_once, min(most, fair) // at_once * at_once)
         yield todo[start : start + size]
         start += size
 
 
-def _cores() -> int:
+def _threads() -> int:
+    """One for each core that is ours, and no more than torch was told to use."""
     torch: Any = sys.modules.get("torch")  # an exported model runs without it
-    return (os.cpu_count() or 1) if torch is None else int(torch.get_num_threads())
+    return cores() if torch is None else min(cores(), int(torch.get_num_threads()))
 
 
 @contextmanager
@@ -277,9 +278,9 @@ def _one_core_each() -> Iterator[ThreadPoolExecutor]:
     On an error or Ctrl-C, what is waiting is dropped rather than finished.
     """
     torch: Any = sys.modules.get("torch")
-    cores = _cores()
+    before = None if torch is None else torch.get_num_threads()
     alone = {} if torch is None else {"initializer": torch.set_num_threads, "initargs": (1,)}
-    pool = ThreadPoolExecutor(cores, **alone)
+    pool = ThreadPoolExecutor(_threads(), **alone)
     try:
         yield pool
         pool.shutdown()
@@ -288,4 +289,4 @@ def _one_core_each() -> Iterator[ThreadPoolExecutor]:
         raise
     finally:
         if torch is not None:
-            torch.set_num_threads(cores)
+            torch.set_num_threads(before)

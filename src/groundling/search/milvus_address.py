@@ -3,7 +3,6 @@
 Behind the address of a server may stand settings: `http://HOST:19530?replicas=2&consistency=Bounded&partitions=64`.
 """
 
-import hashlib
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
@@ -11,6 +10,7 @@ from pydantic import ValidationError
 
 from groundling.errors import UserError, did_you_mean
 from groundling.search.manifest import StoreFacts, place_from
+from groundling.search.store import own_name
 
 TOKEN = "MILVUS_TOKEN"  # noqa: S105  # the name of the variable, not a token
 SCHEMES = ("http", "https", "tcp")
@@ -42,8 +42,7 @@ def facts(uri: str, folder: Path, fingerprint: str) -> StoreFacts:
     """Where the vectors of an index in `folder` go: a collection that no other index and no other model has."""
     if "@" in uri:
         raise UserError(f"--store milvus: write no password into the address, set {TOKEN} instead")
-    own = hashlib.sha256(f"{folder.resolve()}:{fingerprint}".encode()).hexdigest()[:16]
-    values: dict[str, object] = {"name": "milvus", "collection": f"groundling_{own}", "layout": 2}
+    values: dict[str, object] = {"name": "milvus", "collection": own_name(folder, fingerprint), "layout": 2}
     place = Path(uri).expanduser() if uri else folder / "milvus.db"
     if place.suffix != ".db" if "://" not in uri else not _is_address(uri):
         raise UserError(f'--store milvus:{uri}: a server is "http://HOST:19530", a local file ends in ".db"')

@@ -7,7 +7,6 @@ An index that somebody else made may name any address. Only one that the user ha
 $PGVECTOR_URI, is ever connected to; a password comes from where PostgreSQL's own programs take it.
 """
 
-import hashlib
 import os
 import re
 import threading
@@ -26,7 +25,7 @@ from groundling.search import recall
 from groundling.search.entries import Entries, Rows
 from groundling.search.manifest import Manifest, SearchFacts, StoreFacts
 from groundling.search.search_filter import SearchFilter
-from groundling.search.store import Fetch, Unavailable, lists_for
+from groundling.search.store import Fetch, Unavailable, lists_for, own_name
 
 PORTION = 1000  # rows that are sent or asked for together
 PATIENCE = 5  # seconds until a server must have answered a call
@@ -52,9 +51,8 @@ def facts(uri: str, folder: Path, fingerprint: str) -> StoreFacts:
         raise UserError(f"--store pgvector:{uri}: an address is postgresql://USER@HOST:5432/DATABASE")
     if parts.password is not None:
         raise UserError("--store pgvector: write no password into the address, set PGPASSWORD or use ~/.pgpass")
-    own = hashlib.sha256(f"{folder.resolve()}:{fingerprint}".encode()).hexdigest()[:16]
     allow(uri)
-    return StoreFacts(name="pgvector", uri=uri, collection=f"groundling_{own}")
+    return StoreFacts(name="pgvector", uri=uri, collection=own_name(folder, fingerprint))
 
 
 def table_of(store: StoreFacts) -> str:

