@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import torch
 
 from groundling.checking.checker import Checker
 from groundling.checking.matcher import MISFIT, Match, Matcher
 from groundling.checking.method import Question
 from groundling.model import FeatureModel, Model
+from groundling.training.facts import commit, device_name
 
 LANGUAGES = ("en", "de", "fr", "cs", "zh", "ar", "pt")
 PHOTOS, SWAPPED = 200, 100
@@ -185,9 +187,9 @@ def table(rows: dict[str, dict[str, float]], names: list[str]) -> list[str]:
     return lines
 
 
-def page(result: dict[str, Any], command: str) -> str:
+def page(result: dict[str, Any]) -> str:
     """What docs/results/check-f8k7.md says."""
-    model, rows, judge = result["model"], result["comparison"], result.get("judge")
+    model, rows, judge, made = result["model"], result["comparison"], result.get("judge"), result["made"]
     lines = [
         "# Swapped captions of F8K-7, found by `check`",
         "",
@@ -199,10 +201,11 @@ def page(result: dict[str, Any], command: str) -> str:
         "",
         "```",
         *RECIPES,
-        command,
+        made["command"],
         "```",
         "",
-        f"where the model was trained at commit {model['commit']} on {model['device']}.",
+        f"where the model was trained at commit {model['commit']} on {model['device']}. The last command:",
+        f"commit {made['commit']}; device {made['device']}.",
         "",
         *table({**rows, "mean": mean(list(rows.values()))}, list(next(iter(rows.values())))),
         *EXPLAINED.splitlines(),
@@ -231,16 +234,20 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
-    result = measure(given.run, given.judge, given.data, given.draws)
+    judge = f" --judge {given.judge}" if given.judge else ""
+    made = {
+        "command": f"python benchmarks/check_swapped.py {given.run} --data DIR{judge} --draws {given.draws}",
+        "commit": str(commit()),
+        "device": device_name(torch.device("cpu")),
+    }
+    result = {**measure(given.run, given.judge, given.data, given.draws), "made": made}
     text = json.dumps(result, indent=1, ensure_ascii=False) + "\n"
     if given.json is None:
         print(text)
     else:
         given.json.write_text(text, encoding="utf-8")
     if given.page is not None:
-        judge = f" --judge {given.judge}" if given.judge else ""
-        command = f"python benchmarks/check_swapped.py {given.run} --data DIR{judge} --draws {given.draws}"
-        given.page.write_text(page(result, command), encoding="utf-8")
+        given.page.write_text(page(result), encoding="utf-8")
 
 
 if __name__ == "__main__":

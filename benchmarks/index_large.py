@@ -15,7 +15,7 @@ it is what `--store faiss --kind ivf` makes, and bare FAISS makes one of as many
 
 import argparse
 import json
-import subprocess
+import shlex
 import sys
 import tempfile
 import time
@@ -184,7 +184,6 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     world = World(options.dimensions)
     vectors = generate(world, folder / "generated.npy", options.vectors)
     result: dict[str, Any] = {
-        "commit": commit(),
         "vectors": options.vectors,
         "dimensions": options.dimensions,
         "threads": options.threads,
@@ -234,7 +233,7 @@ def measure_in_memory(options: argparse.Namespace) -> dict[str, Any]:
     )
     bare.train(vectors[: faiss_store.TRAINING * index.nlist])
     bare.add(vectors)
-    result = {"commit": commit(), "vectors": options.vectors, "dimensions": options.dimensions}
+    result = {"vectors": options.vectors, "dimensions": options.dimensions}
     result |= {"build_seconds": built, "bare_build_seconds": clock.seconds(), "search": facts.model_dump()}
     index.nprobe = bare.nprobe = facts.effort
     ways = {
@@ -244,11 +243,6 @@ def measure_in_memory(options: argparse.Namespace) -> dict[str, Any]:
     result["queries"], rows = ask(ways, queries)
     truth = exact(vectors, queries)
     return {**result, "recall_at_10": {name: recall(found, truth) for name, found in rows.items()}}
-
-
-def commit() -> str:
-    said = subprocess.run(["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)  # noqa: S607
-    return said.stdout.strip()
 
 
 def main() -> None:
@@ -266,6 +260,15 @@ def main() -> None:
     else:
         with tempfile.TemporaryDirectory(dir=options.folder) as name:
             result = measure(options, Path(name))
+    import torch  # now, when memory and time are measured
+
+    from groundling.training.facts import commit, device_name
+
+    result["made"] = {
+        "command": shlex.join(["python", *sys.argv]),
+        "commit": str(commit()),
+        "device": device_name(torch.device("cpu")),
+    }
     said = json.dumps(result, indent=1)
     print(said)
     if options.json is not None:

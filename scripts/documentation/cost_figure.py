@@ -21,7 +21,7 @@ from groundling.recipes import read_table
 from groundling.report.charts.named_line_chart import Mark, NamedLine, named_lines
 from groundling.settings import check
 from groundling.training.checkpoint import Progress
-from groundling.training.facts import facts
+from groundling.training.facts import commit, facts
 from groundling.training.planned import context_of, planned
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
@@ -83,12 +83,23 @@ def drawn(points: list[dict[str, Any]], key: str, scale: float, title: str, labe
     return named_lines(title, lines, label, "mean recall, seven languages", log_x=True)
 
 
+def made(tables: list[str]) -> dict[str, str]:
+    """This command with its commit, and the devices of the tables that recall and seconds are taken from."""
+    devices = {json.loads((RESULTS / f"{table}.json").read_text(encoding="utf-8"))["made"]["device"] for table in tables}
+    return {
+        "command": "python scripts/documentation/cost_figure.py --data DIR",
+        "commit": str(commit()),
+        "device": ", ".join(sorted(devices)),
+        "tables": ", ".join(tables),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--data", type=Path, default=None)
     told = parser.parse_args()
     points = [found for name, where in POINTS.items() if (found := point(name, *where, told.data)) is not None]
-    write_json(RESULTS / "costs.json", {"points": points})
+    write_json(RESULTS / "costs.json", {"points": points, "made": made(sorted({one["table"] for one in points}))})
     for key, scale, title, label in (
         ("parameters", 1e6, "Recall against parameters", "parameters beside the picture network (millions)"),
         ("seconds", 1, "Recall against seconds of training", "seconds of one training, several at once on one H200"),

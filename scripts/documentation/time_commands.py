@@ -221,7 +221,7 @@ def as_not_run(timing: Timing) -> Timing:
 def page(facts: dict) -> str:  # type: ignore[type-arg]  # as JSON has it
     rows = [as_not_run(Timing(**row)) for row in facts["commands"]]
     ran = [row for row in rows if row.code is not None]
-    machine = facts["machine"]
+    machine, made = facts["machine"], facts["made"]
     return "\n".join(
         [
             "# How long every command takes",
@@ -229,7 +229,7 @@ def page(facts: dict) -> str:  # type: ignore[type-arg]  # as JSON has it
             f"All {len(rows)} commands of the README and of the tutorials, {len(ran)} of them run one after another on "
             f"{machine['cores']} cores",
             f"({machine['processor']}, Python {machine['python']}, PyTorch {machine['torch']}) by",
-            "`python scripts/documentation/time_commands.py`, with "
+            f"`{made['command']}` (commit: {made['commit']}), with "
             f"{facts['pictures']:,} pictures and {facts['captions']:,} captions made of emoji; "
             f"{sum(row.seconds or 0 for row in ran):,.0f} s in all.",
             "The numbers are in [timings.json](timings.json). Memory is that of the largest process. A command that",
@@ -274,7 +274,12 @@ def main() -> None:
             print(cell(row), flush=True)
             rows.append(asdict(row))
     if not given.only:
-        facts = {"machine": machine(), "pictures": given.pictures, "captions": captions, "commands": rows}
+        from groundling.training.facts import commit
+
+        told = machine()
+        made = {"command": "python scripts/documentation/time_commands.py", "commit": str(commit())}
+        made["device"] = f"{told['processor']}, {told['cores']} cores"
+        facts = {"machine": told, "pictures": given.pictures, "captions": captions, "commands": rows, "made": made}
         JSON.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
         PAGE.write_text(page(facts), encoding="utf-8")
 

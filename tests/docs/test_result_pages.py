@@ -1,5 +1,6 @@
 """Pages of docs/results are made from their JSON and from the prose beside it, and from nothing else."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -35,6 +36,22 @@ def test_every_page_that_has_json_is_among_them() -> None:
     """But for that of the commands' times, which has a test of its own."""
     beside = {data for data in RESULTS.rglob("*.json") if data.with_suffix(".md").exists()}
     assert beside - set(DATA) == {RESULTS / "timings.json"}
+
+
+def test_the_page_of_swapped_captions_is_the_one_of_its_json() -> None:
+    made = importlib.import_module("check_swapped").page(read_json(RESULTS / "check-f8k7" / "check.json"))
+    assert (RESULTS / "check-f8k7.md").read_text(encoding="utf-8") == made
+
+
+@pytest.mark.parametrize("data", sorted(RESULTS.rglob("*.json")), ids=lambda data: data.relative_to(RESULTS).as_posix())
+def test_every_json_says_what_made_it(data: Path) -> None:
+    """Command, commit and device; what was not noted at the time is said to be so."""
+    made = read_json(data)["made"]
+    trained = {"commit": "trained at", "device": "trained on"}  # of a model that was trained elsewhere
+    assert made["command"].split()[0] in ("groundling", "python")
+    for key, other in trained.items():
+        told = str(made.get(key) or made[other])
+        assert told.startswith("not noted") or (told != "None" and not told.endswith("+")), f"{key}: {told}"
 
 
 def test_prose_lies_beside_a_page_that_is_made() -> None:

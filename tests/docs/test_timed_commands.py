@@ -65,6 +65,7 @@ def test_a_command_is_timed_with_its_memory_and_its_end(tmp_path: Path) -> None:
 def test_the_page_says_what_the_json_says() -> None:
     facts = {
         "machine": {"cores": 2, "processor": "P", "python": "3.11", "torch": "2.13"},
+        "made": {"command": "python time.py", "commit": "abc1234", "device": "P, 2 cores"},
         "pictures": 240,
         "captions": 990,
         "commands": [
@@ -82,6 +83,7 @@ def test_the_page_says_what_the_json_says() -> None:
     assert "| `make test` | own-data | | | | not run: installs |" in text
     assert "| `groundling demo` | README | 9.0 | 8.0 | 12 | no / room (exit status 2) |" in text
     assert "| `groundling index /archive` | README | | | | not run: needs an archive of millions of pictures |" in text
+    assert "`python time.py` (commit: abc1234)" in text
     assert "All 4 commands" in text and "2 of them run" in text and "10 s in all" in text
 
 

@@ -21,6 +21,7 @@ from groundling.cli.output import (
 if TYPE_CHECKING:
     from groundling.evaluation.results import Result
     from groundling.evaluation.unseen import UnseenResult
+    from groundling.model import Model
 
 
 class EvaluateCommand(TyperCommand):
@@ -178,11 +179,24 @@ def evaluate(
     evaluation = evaluate_model(load(model, text_model, device, prompt), question, data, out)
     page = write_report(evaluation) if evaluation.saved else None
     if as_json:
-        return print_json(evaluation.result.to_json())
+        return print_json({**evaluation.result.to_json(), "made": _made(evaluation.model, device)})
     warn_of_skipped(evaluation.result.skipped)
     show_result(evaluation.result)
     if page:
         print(f"Report: {page}")
+
+
+def _made(model: "Model", device: str) -> dict[str, str | None]:
+    """Where the numbers come from, for whoever publishes them; of a run also where it was trained."""
+    from groundling.devices import pick_device
+    from groundling.training.facts import command, commit, device_name
+
+    told = {"command": command(), "commit": commit(), "device": device_name(pick_device(device))}
+    if model.run is None or not model.run.finished:
+        return told
+    facts = model.run.facts()
+    trained = f"{facts.device}, {facts.precision}, {facts.steps:,} steps"
+    return {**told, "trained": facts.command, "trained at": facts.commit, "trained on": trained}
 
 
 def show_result(result: "Result") -> None:
