@@ -9,14 +9,13 @@ the two figures to docs/results.
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 from groundling.experiments.entry_data import entry_dataset
 from groundling.experiments.table_entries import TableEntry, table_entries
 from groundling.experiments.table_settings import TableSettings
-from groundling.files import write_json, write_text
+from groundling.files import read_json, write_json, write_text
 from groundling.recipes import read_table
 from groundling.report.charts.named_line_chart import Mark, NamedLine, named_lines
 from groundling.settings import check
@@ -57,7 +56,7 @@ def counted(table: str, row: str, data: Path | None) -> int:
 
 
 def point(name: str, table: str, row: str, data: Path | None) -> dict[str, Any] | None:
-    told = json.loads((RESULTS / f"{table}.json").read_text(encoding="utf-8"))
+    told = read_json(RESULTS / f"{table}.json")
     found = next(one for one in told["rows"] if one["name"] == row)
     mean = found["columns"].get("mean") or found["columns"].get("A")
     if mean is None:
@@ -85,7 +84,7 @@ def drawn(points: list[dict[str, Any]], key: str, scale: float, title: str, labe
 
 def made(tables: list[str]) -> dict[str, str]:
     """This command with its commit, and the devices of the tables that recall and seconds are taken from."""
-    devices = {json.loads((RESULTS / f"{table}.json").read_text(encoding="utf-8"))["made"]["device"] for table in tables}
+    devices = {read_json(RESULTS / f"{table}.json")["made"]["device"] for table in tables}
     return {
         "command": "python scripts/documentation/cost_figure.py --data DIR",
         "commit": str(commit()),
