@@ -13,6 +13,7 @@ import yaml
 from commands import assert_one_sentence, call, content
 
 from groundling import training
+from groundling.errors import UserError
 from groundling.experiments.entry_data import cached_dataset
 from groundling.run import Run
 
@@ -217,6 +218,83 @@ def test_weights_are_kept_when_asked_for(base: dict[str, Any]) -> None:
     assert not list(Path("runs").rglob("best.safetensors"))
     reproduce("tiny.yaml", "--keep-weights", "--seed", "1")
     assert len(list(Path("runs").rglob("best.safetensors"))) == 1
+
+
+# --- some rows, some minutes, and trainings that fail
+
+
+def test_only_some_rows_of_some_tables(base: dict[str, Any], trained: list[Path]) -> None:
+    rows = [{"name": "one", "each": [["en"]]}, {"name": "one more", "each": [["de"]]}, {"name": "both"}]
+    claims = [{"says": "x", "better": "both", "than": "one"}, {"says": "y", "better": "one more", "than": "one"}]
+    write_table("a.yaml", base, rows=rows, claims=claims)
+    write_table("b.yaml", base, rows=[{"name": "both"}])
+    summary = reproduce("a.yaml", "b.yaml", "--row", "one*", "--json").json  # a alone: b has no such row
+    assert [row["name"] for row in summary["rows"]] == ["one", "one more"]
+    assert [claim["says"] for claim in summary["claims"]] == ["y"]
+    assert [folder.name[:7] for folder in trained] == ["bag-en-", "bag-de-"]
+    made = json.loads(Path("runs/tables/a/results.json").read_text())["made"]
+    assert made["command"] == "groundling reproduce a.yaml --row 'one*'"
+    assert made["trainings"] == 2
+    assert [row["name"] for row in reproduce("a.yaml", "--row", "one", "--show", "--json").json["rows"]] == ["one"]
+    both = reproduce("a.yaml", "b.yaml", "--row", "one", "--row", "both", "--json").json
+    assert {name: [row["name"] for row in table["rows"]] for name, table in both.items()} == {
+        "a.yaml": ["one", "both"],
+        "b.yaml": ["both"],
+    }
+    assert_one_sentence(
+        reproduce("a.yaml", "--row", "both", "--row", "one mor"), '"one mor" (did you mean "one more"?)'
+    )
+
+
+def test_tables_are_one_queue_in_their_order_seed_by_seed(base: dict[str, Any], trained: list[Path]) -> None:
+    rows = [{"name": "alone", "each": "language"}]
+    write_table("a.yaml", base, seeds=[0, 1], rows=rows)
+    write_table("b.yaml", base, seeds=[0, 1])
+    assert reproduce("b.yaml", "a.yaml").code == 0
+    languages = [re.sub(r"bag-(.*)-\w+", r"\1", folder.name) for folder in trained]
+    assert languages == ["all-seed0", "all-seed1", "en-seed0", "de-seed0", "en-seed1", "de-seed1"]
+
+
+def test_what_is_not_done_in_time_is_left_for_the_next_command(
+    base: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some tenths of a second are not enough for a process to begin."""
+    write_table("a.yaml", base, seeds=[0, 1])
+    reproduce("a.yaml", "--seed", "0")
+    monkeypatch.setattr("sys.argv", ["groundling", "reproduce", "a.yaml", "--minutes", "0.01"])
+    said = reproduce("a.yaml", "--minutes", "0.01")
+    assert said.code == 124
+    words = r"groundling: 1 training done, 1 (stopped|not begun); go on with: groundling reproduce a.yaml --minutes 0.01"
+    assert re.fullmatch(words, said.err.strip())
+    assert "Written to runs/tables/a/results.html" in said.out
+    assert "1 of 2" in Path("runs/tables/a/results.md").read_text()
+    said = reproduce("a.yaml", "--minutes", "5")
+    assert said.code == 0, said.err
+    assert "2 trainings" in said.out
+    assert_one_sentence(reproduce("a.yaml", "--minutes", "1", "--show"), "--minutes is for training")
+
+
+@pytest.mark.parametrize(("error", "code"), [(UserError("too cold"), 2), (RuntimeError("too cold"), 1)])
+def test_a_training_that_fails_is_named_and_the_others_are_done(
+    error: Exception, code: int, base: dict[str, Any], trained: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_table("a.yaml", base, seeds=[0, 1, 2])
+    train = training.train
+
+    def fail(recipe: Any, dataset: Any, folder: Path, **options: Any) -> Run:
+        if recipe.training.seed == 1:
+            raise error
+        return train(recipe, dataset, folder, **options)
+
+    monkeypatch.setattr(training, "train", fail)
+    said = reproduce("a.yaml")
+    assert said.code == code
+    *_, told, last = said.err.splitlines()
+    assert "too cold" in told
+    assert re.search(r"2 trainings done, 1 failed \(cells/bag-all-seed1-\w+\); go on with: ", last)
+    assert len(trained) == 2
+    assert ("Traceback" in said.err) == (code == 1)
+    assert "2 of 3" in Path("runs/tables/a/results.md").read_text()
 
 
 # --- mistakes

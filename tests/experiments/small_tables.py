@@ -69,7 +69,7 @@ def on_disk(folder: Path) -> dict[str, Any]:
     return {**BASE, "corpus": {"name": str(folder / "corpus")}, "features": features}
 
 
-class Stop(Exception):
+class Stop(BaseException):
     """In place of a power cut."""
 
 

@@ -16,7 +16,7 @@ from groundling.evaluation.saved import evaluate_run
 from groundling.experiments.finished import finished_entries
 from groundling.experiments.results import how_it_was_made, summarise
 from groundling.experiments.runner import run_entries
-from groundling.experiments.table_entries import table_entries
+from groundling.experiments.table_entries import in_training_order, table_entries
 from groundling.files import read_json, write_json
 from groundling.run import Run
 from groundling.training import checkpoint, loop
@@ -107,7 +107,7 @@ def test_two_tables_that_share_a_training_train_it_once(loaded: list[Any], train
 
 def test_long_trainings_start_first(loaded: list[Any], trained: list[Path], tmp_path: Path) -> None:
     """Or the last worker would be left alone with one of them."""
-    run_table(make_table(seeds=[0]), tmp_path)
+    run_entries(in_training_order(table_entries(make_table(seeds=[0]))), tmp_path, None, "cpu")
     assert [folder.name[:13] for folder in trained] == ["bag-en+de-see", "bag-en-seed0-", "bag-de-seed0-"]
 
 

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Sequence
 from typing import NoReturn
 
-STOPPED, TERMINATED = 130, 143  # as shells count
+TIMED_OUT, STOPPED, TERMINATED = 124, 130, 143  # as shells, and `timeout`, count
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

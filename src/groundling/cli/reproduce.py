@@ -1,10 +1,12 @@
 """groundling reproduce"""
 
+import math
 import shlex
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from groundling.experiments.summary import TableSummary
     from groundling.experiments.table_entries import TableEntry
     from groundling.experiments.table_settings import TableSettings
+    from groundling.experiments.training_queue import UnfinishedError
 
 
 def reproduce(
@@ -27,9 +30,22 @@ def reproduce(
     assign: Annotated[
         list[str] | None, typer.Option("--set", help="Change a setting of every row: --set training.patience=5.")
     ] = None,
+    rows: Annotated[
+        list[str] | None,
+        typer.Option("--row", help='Only this row; "MULE*": all that begin so (repeatable).'),
+    ] = None,
     seeds: Annotated[list[int] | None, typer.Option("--seed", help="Train with these seeds (repeatable).")] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="Where runs and results go.")] = Path("runs/tables"),
     jobs: Annotated[int, typer.Option(min=1, help="Trainings at the same time.")] = 1,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            min=0.01,
+            max=100_000,
+            help="Stop then: nothing is begun that would not be done, going by trainings of its kind in this run, and "
+            "what is under way is stopped. The exit code is 124 where something is left for the next time.",
+        ),
+    ] = None,
     show: Annotated[bool, typer.Option("--show", help="Print what is there so far and train nothing.")] = False,
     prepare: Annotated[
         bool,
@@ -53,14 +69,17 @@ def reproduce(
 ) -> None:
     """Train and evaluate every row of a paper's table with several seeds; print it beside the published numbers.
 
-    What is done is not trained again, whichever table it was trained for: what was stopped goes on where it was.
-    Everything is checked before the first training starts.
+    Several tables are one queue, in the order you name them, each seed by seed. What is done is not trained again,
+    whichever table it was trained for: what was stopped goes on from its last checkpoint. Everything is checked before
+    the first training starts; one that fails nevertheless is named in the end, and the others are trained.
     """
+    started = time.monotonic()
     from groundling.errors import UserError
     from groundling.experiments.finished import finished_entries, folder_of
     from groundling.experiments.results import how_it_was_made, summarise
     from groundling.experiments.runner import run_entries
-    from groundling.experiments.table_entries import table_entries
+    from groundling.experiments.table_entries import in_training_order, table_entries
+    from groundling.experiments.training_queue import UnfinishedError
     from groundling.recipes import tables as named
     from groundling.report.experiment import experiment_tables, write_experiment
     from groundling.report.overlap import overlap_tables
@@ -68,19 +87,30 @@ def reproduce(
     names = list(dict.fromkeys(name for each in tables for name in named(each)))
     if show and prepare:
         raise UserError("--show and --prepare are two things; ask for one at a time")
+    if minutes is not None and (show or prepare):
+        raise UserError("--minutes is for training, which --show and --prepare do not")
     trained, counted = _settings(names, assign or [], source)
+    if rows:
+        trained, counted = _only(rows, trained), {}
+        names = list(trained)
     folders = _folders(names, out)
     wanted = {name: list(table_entries(table, seeds)) for name, table in trained.items()}
-    every = [entry for found in wanted.values() for entry in found]
-    started = time.monotonic()
-    results = (
-        finished_entries(every, out) if show else run_entries(every, out, data, device, jobs, keep_weights, prepare)
-    )
+    every = [entry for found in wanted.values() for entry in in_training_order(found)]
+    unfinished = None
+    try:
+        until = math.inf if minutes is None else started + 60 * minutes
+        results = {} if show else run_entries(every, out, data, device, jobs, keep_weights, prepare, until)
+    except UnfinishedError as error:
+        unfinished = error
+    if show or unfinished is not None:
+        results = finished_entries(every, out)
     if prepare:
         return _count(wanted, set(results), as_json)
     if show and trained and not results:
         raise UserError(f"{out}: no training of {' '.join(tables)} is finished yet")
-    options = [part for change in assign or [] for part in ("--set", change)]
+    done = len({folder_of(key) for key in results})
+    options = [part for row in rows or [] for part in ("--row", row)]
+    options += [part for change in assign or [] for part in ("--set", change)]
     options += ["--source", source] if source is not None else []
     options += [part for seed in seeds or [] for part in ("--seed", str(seed))]
     summaries: dict[str, OverlapSummary | TableSummary] = {}
@@ -91,6 +121,8 @@ def reproduce(
         else:
             own = {entry.key: results[entry.key] for entry in wanted[name] if entry.key in results}
             found = summaries[name] = summarise(trained[name], own, seeds)
+            if not own and unfinished is not None:  # there is nothing to be seen yet
+                continue
             made = how_it_was_made(
                 shlex.join(["groundling", "reproduce", name, *options]), own, len({c.folder for c in wanted[name]})
             )
@@ -103,9 +135,35 @@ def reproduce(
     if as_json:
         plain = {name: summary.to_json() for name, summary in summaries.items()}
         print_json(plain if len(plain) > 1 else plain[names[0]])
-    elif trained and not show:
-        done = len({folder_of(key) for key in results})
+    elif trained and not show and unfinished is None:
         print(f"{done} training{'s' if done != 1 else ''}, {time.monotonic() - started:.0f} seconds")
+    if unfinished is not None:
+        _tell_unfinished(unfinished, done)
+
+
+def _tell_unfinished(unfinished: "UnfinishedError", done: int) -> NoReturn:
+    """How many trainings are missing, and what to do. The exit code tells a failure from an end of the time."""
+    from groundling.cli import TIMED_OUT
+    from groundling.progress import notice
+
+    command = shlex.join(["groundling", *sys.argv[1:]])
+    notice(f"{done} training{'s' if done != 1 else ''} done, {unfinished}; go on with: {command}")
+    if not unfinished.failed:
+        raise typer.Exit(TIMED_OUT)
+    raise typer.Exit(2 if all(failure.expected for failure in unfinished.failed.values()) else 1)
+
+
+def _only(rows: list[str], tables: dict[str, "TableSettings"]) -> dict[str, "TableSettings"]:
+    """The tables that have some of these rows, with these alone; a row that none has is a mistake."""
+    from groundling.errors import UserError, did_you_mean
+    from groundling.experiments.table_settings import with_rows
+
+    for name in rows:
+        if not any(with_rows(table, [name]).rows for table in tables.values()):
+            known = {row.name for table in tables.values() for row in table.rows}
+            raise UserError(f'--row: no row is called "{name}"{did_you_mean(name, known)}')
+    chosen = {name: with_rows(table, rows) for name, table in tables.items()}
+    return {name: table for name, table in chosen.items() if table.rows}
 
 
 def _count(wanted: "dict[str, list[TableEntry]]", done: set[str], as_json: bool) -> None:

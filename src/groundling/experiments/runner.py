@@ -1,19 +1,20 @@
 """Runs the entries of a table, each once: what was evaluated before is read, what was cut off goes on."""
 
-import os
+import math
 import shutil
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from groundling import progress
-from groundling.experiments.checks import Questions, check_all
+from groundling.experiments.checks import check_all
 from groundling.experiments.entry_data import asked_dataset, entry_dataset
 from groundling.experiments.finished import Results, finished_entries, folder_of, is_answered, is_evaluated
 from groundling.experiments.question import Question, answer
 from groundling.experiments.table_entries import TableEntry, start_of, teachers
-from groundling.files import read_json
+from groundling.experiments.training_queue import Failure, Task, TrainingQueue, plan
+from groundling.experiments.workers import train_here, train_in_workers
+from groundling.files import make_folder, problems_of, read_json
 from groundling.run import Run
 
 
@@ -25,77 +26,54 @@ def run_entries(
     jobs: int = 1,
     keep_weights: bool = False,
     only_prepare: bool = False,
+    until: float = math.inf,
 ) -> Results:
-    """Evaluations of all entries, training those that are not there yet, `jobs` at a time.
+    """Evaluations of all entries, training those that are not there yet in their order, `jobs` at a time.
 
-    What several entries ask of one training is asked in one go, while its weights are there. With `only_prepare`,
-    everything is checked and made ready, word vectors among it, and nothing trained.
+    A training that fails is told of, and the others go on. Trainings are stopped when it is `until` by
+    `time.monotonic`. Where one is missing in the end, for either reason, that is an UnfinishedError. With
+    `only_prepare`, everything is checked and made ready, word vectors among it, and nothing trained.
     """
     results = finished_entries(entries, out)
     left = list({entry.key: entry for entry in entries if entry.key not in results}.values())
-    asked: Questions = {}
-    for entry in left:
-        asked[entry.folder] = (*asked.get(entry.folder, ()), *([entry.ask] if entry.ask else []))
-    waiting = list({entry.folder: entry for entry in left}.values())  # tables share trainings
-    waiting.sort(
-        key=lambda entry: -len(entry.group)
-    )  # long trainings first: no worker is left alone with one at the end
-    stages = in_order(waiting, out)
-    steps = sum(map(len, stages))
-    check_all([entry for stage in stages for entry in stage], data, asked, device, ready=only_prepare)
+    tasks = plan(left, out)
+    asked = {task.folder: task.asked for task in tasks}
+    check_all([task.entry for task in tasks], data, asked, device, ready=only_prepare)
     if only_prepare:
         return results
+    with problems_of(out):
+        make_folder(out)
+    train = partial(_run_task, out=out, data=data, device=device, keep_weights=keep_weights, until=until)
     done = len({folder_of(key) for key in results} - set(asked))
-    with progress.bar("Trainings", done + steps, done=done) as bar:
-        for stage in stages:
-            for entry in _trained(stage, out, data, device, jobs, keep_weights, asked):
-                bar.advance(note=entry.folder)
+    with progress.bar("Trainings", done + len(tasks), done=done) as bar:
+
+        def tell(task: Task, failure: Failure | None) -> None:
+            bar.advance(note=task.folder)
+            if failure is not None:
+                place = str(out / task.folder)
+                progress.notice(failure.reason if place in failure.reason else f"{place}: {failure.reason}")
+
+        queue = TrainingQueue(tasks, until, tell)
+        if jobs == 1 and math.isinf(until):
+            train_here(queue, train)
+        else:
+            train_in_workers(queue, train, jobs)
+    queue.raise_if_unfinished()
     return {**results, **finished_entries(left, out)}
 
 
-def in_order(waiting: list[TableEntry], out: Path) -> list[list[TableEntry]]:
-    """The entries in stages, and before them what they start from and is not finished: each needs only earlier ones.
-
-    What several entries start from is trained once, in a folder of its own, and keeps its weights.
-    """
-    needed = [one for entry in waiting for one in (start_of(entry), *teachers(entry)) if one is not None]
-    earlier = {entry.folder: entry for entry in needed}
-    missing = [entry for entry in earlier.values() if not is_evaluated(Run(out / entry.folder))]
-    return [*in_order(missing, out), waiting] if missing else [waiting]
-
-
-def _trained(
-    entries: list[TableEntry],
-    out: Path,
-    data: Path | None,
-    device: str,
-    jobs: int,
-    keep_weights: bool,
-    asked: Questions,
-) -> Iterator[TableEntry]:
-    """The entries, as they are trained and evaluated, `jobs` at a time."""
-    if jobs <= 1:
-        for entry in entries:
-            run_entry(entry, out, data, device, keep_weights, asked.get(entry.folder, ()))
-            yield entry
-        return
-    threads = max(1, (os.cpu_count() or 1) // jobs)
-    with ProcessPoolExecutor(jobs, get_context("spawn"), _set_threads, (threads,)) as pool:
-        futures = {
-            pool.submit(run_entry, entry, out, data, device, keep_weights, asked.get(entry.folder, ())): entry
-            for entry in entries
-        }
-        try:
-            for future in as_completed(futures):
-                future.result()
-                yield futures[future]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)  # say what went wrong now, not after all others
-            raise
+def _run_task(task: Task, out: Path, data: Path | None, device: str, keep_weights: bool, until: float) -> None:
+    run_entry(task.entry, out, data, device, keep_weights, task.asked, until)
 
 
 def run_entry(
-    entry: TableEntry, out: Path, data: Path | None, device: str, keep_weights: bool, asked: Sequence[Question] = ()
+    entry: TableEntry,
+    out: Path,
+    data: Path | None,
+    device: str,
+    keep_weights: bool,
+    asked: Sequence[Question] = (),
+    until: float = math.inf,
 ) -> None:
     """Train (or go on training) one entry, evaluate it on the test split, and ask it what else is to be known."""
     from groundling.evaluation import saved
@@ -125,6 +103,7 @@ def run_entry(
         device=device,
         start=_start(entry, out),
         teachers=_teachers(entry, out),
+        until=until,
     )
     model = TrainedModel.load(run.folder, device)
     if model.recipe.features != entry.recipe.features:  # it looks through a picture network of its own
@@ -152,9 +131,3 @@ def _teachers(entry: TableEntry, out: Path) -> list[Path]:
     """The runs that teach an entry: other entries, and those that its recipe names."""
     named = [Path(one).expanduser() for one in entry.recipe.teachers if isinstance(one, str)]
     return [*(out / teacher.folder for teacher in teachers(entry)), *named]
-
-
-def _set_threads(threads: int) -> None:
-    import torch
-
-    torch.set_num_threads(threads)

@@ -3,7 +3,7 @@
 import copy
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,6 +111,20 @@ def table_entries(table: TableSettings, seeds: list[int] | None = None) -> Itera
                 yield entry
                 if entry.pretrained:  # every seed would give the same
                     break
+
+
+def in_training_order(entries: Iterable[TableEntry]) -> list[TableEntry]:
+    """Seed by seed: a table that is stopped early has one seed of everything. Of a seed, what has to wait for another
+    training comes first, and long trainings before short ones, so that no worker is left alone with one at the end."""
+    found = list(entries)
+    seeds = list(dict.fromkeys(entry.recipe.training.seed for entry in found))
+
+    def rank(entry: TableEntry) -> tuple[int, bool, int]:
+        recipe = entry.recipe
+        alone = recipe.described_start is None and not recipe.described_teachers
+        return seeds.index(recipe.training.seed), alone, -len(entry.group)
+
+    return sorted(found, key=rank)
 
 
 def _trainings(

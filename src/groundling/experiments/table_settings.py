@@ -5,6 +5,7 @@ is a language and a metric, and its number comes from the model that was trained
 models of another row something else (`ask`): they are trained once.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
@@ -116,6 +117,18 @@ class TableSettings(Settings):
     change: dict[str, Any] = Field({}, description="settings that every row gets, whatever it sets itself (--set)")
     rows: list[Row] = Field(min_length=1, description="what is trained, each in a line of the table")
     claims: list[Claim] = Field([], description="what the paper says about its rows")
+
+
+def with_rows(table: TableSettings, wanted: Sequence[str]) -> TableSettings:
+    """The table with these rows alone, and the claims about them; "MULE*" are all whose names begin so."""
+    rows = [row for row in table.rows if any(_meant(row.name, name) for name in wanted)]
+    names = {row.name for row in rows}
+    claims = [claim for claim in table.claims if {claim.better, claim.than} <= names]
+    return table.model_copy(update={"rows": rows, "claims": claims})
+
+
+def _meant(name: str, wanted: str) -> bool:
+    return name == wanted or (wanted.endswith("*") and name.startswith(wanted[:-1]))
 
 
 def mean_columns(table: TableSettings) -> dict[str, list[str]]:

@@ -6,7 +6,9 @@ other steps are removed after it. A training that is killed meanwhile goes on fr
 """
 
 import json
+import math
 import re
+import time
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -26,6 +28,7 @@ from groundling.hub import first_line
 from groundling.training.average import MovingAverage
 
 AT_MOST = 4 * 2**30  # bytes of one file
+TO_SAVE = 5.0  # seconds that a checkpoint may take
 
 
 @dataclass
@@ -38,6 +41,32 @@ class Progress:
     without_gain: int = 0
     seconds: float = 0.0
     sampler: list[int] = field(default_factory=list)
+
+
+class Due:
+    """When a checkpoint is saved: every so many seconds (`math.inf`: never), and once shortly before `until`, when the
+    training is stopped, by `time.monotonic`."""
+
+    def __init__(self, seconds: float, until: float = math.inf) -> None:
+        self.seconds, self.until = seconds, until
+        self.restart()
+
+    @property
+    def ever(self) -> bool:
+        return math.isfinite(self.seconds)
+
+    def restart(self) -> None:
+        """Count from now: the training begins, or a checkpoint has been saved."""
+        self.saved = self.asked = time.monotonic()
+
+    def now(self) -> bool:
+        """Whether to save one now. Asked at each moment when one can be saved, the next of which may be too late."""
+        now = time.monotonic()
+        before_end = self.ever and now + 2 * (now - self.asked) + TO_SAVE > self.until
+        if before_end:
+            self.until = math.inf  # one will do
+        self.asked = now
+        return before_end or now - self.saved >= self.seconds
 
 
 def save_weights(path: Path, encoders: nn.Module, about: dict[str, str] | None = None) -> None:

@@ -51,13 +51,15 @@ def train(
     teachers: Sequence[Path] = (),
     begin: Start | None = None,
     foretell: Callable[[float], None] | None = None,
+    until: float = math.inf,
 ) -> Run:
     """Train a recipe into a run folder; the best weights by validation are kept.
 
     A training that was killed goes on from its checkpoint with `resume` and ends, on a CPU, in the same weights as one
     that was not. A finished run is left as it is. `start` is the finished run that the recipe starts from, `begin` the
     same where it is loaded already, `teachers` are those that teach it. `foretell` is told after the first steps how
-    many seconds all of them will take.
+    many seconds all of them will take. Whoever will stop it at some moment (by `time.monotonic`) says `until`, so that
+    there is a checkpoint shortly before.
     """
     run = Run(folder)
 
@@ -68,7 +70,8 @@ def train(
         return run
     with processes.place_of(run) as place:
         if not there():  # another process may have been here meanwhile
-            _train(place, recipe, dataset, device, checkpoint_seconds, start, teachers, begin, foretell)
+            due = checkpoint.Due(checkpoint_seconds if processes.first() else math.inf, until)
+            _train(place, recipe, dataset, device, due, start, teachers, begin, foretell)
     processes.wait()  # until the first has written all of it
     return run
 
@@ -78,7 +81,7 @@ def _train(
     recipe: Recipe,
     dataset: Dataset,
     device: str,
-    checkpoint_seconds: float,
+    due: checkpoint.Due,
     start: Path | None,
     teachers: Sequence[Path],
     begin: Start | None,
@@ -97,7 +100,7 @@ def _train(
     def learn(stage: Stage) -> None:
         """What a system has to learn before its encoders can be made."""
         run.save_recipe(recipe)
-        fit(run, stage, run.stage_checkpoint(stage.name), checkpoint_seconds)
+        fit(run, stage, run.stage_checkpoint(stage.name), due)
 
     saved = read_json(run.tokeniser_file) if goes_on else None
     context = make_context(recipe, system, dataset, where, learn, begin, saved)
@@ -115,7 +118,7 @@ def _train(
         if context.train.unknown_backbone:
             write_json(run.unknown_backbone_file, {"why": "the features came with the corpus"})
 
-    at = fit(run, plan.stage, run.checkpoint_file, checkpoint_seconds, recipe.name, validate, foretell)
+    at = fit(run, plan.stage, run.checkpoint_file, due, recipe.name, validate, foretell)
     if not processes.first():
         return
 
@@ -137,7 +140,7 @@ def fit(
     run: Run,
     stage: Stage,
     file: Path,
-    checkpoint_seconds: float,
+    due: checkpoint.Due,
     name: str = "",
     validate: Validate | None = None,
     foretell: Callable[[float], None] | None = None,
@@ -156,12 +159,11 @@ def fit(
         at = checkpoint.load(file, module, optimiser, average)
         sampler.state = at.sampler
     step = fastest(EagerStep(stage, optimiser, pick_precision(settings.precision, where), average))
-    if not processes.first():
-        checkpoint_seconds = math.inf
 
     epoch = max(1, len(stage.data.lengths) // settings.batch_size)
     every = epoch if settings.validate_every == "epoch" else settings.validate_every
-    started, saved = time.monotonic() - at.seconds, time.monotonic()
+    started = time.monotonic() - at.seconds
+    due.restart()
     pace = None if foretell is None else Pace(foretell, settings.maximum_steps - at.step, settings.length_pool)
     logged, total_loss = at.step, torch.zeros((), device=where)
     rate = 0.0
@@ -199,13 +201,13 @@ def fit(
                         checkpoint.save_weights(run.weights_file, module)
                 metrics.write(at.step, validation=found.score, **found.also, languages=found.languages)
 
-            if logged == at.step and time.monotonic() - saved >= checkpoint_seconds:
+            if logged == at.step and due.now():
                 at.sampler, at.seconds = sampler.state, time.monotonic() - started
                 checkpoint.save(file, module, optimiser, at, average)
-                saved = time.monotonic()
+                due.restart()
 
     at.sampler, at.seconds = sampler.state, time.monotonic() - started
-    if validate is None and math.isfinite(checkpoint_seconds):
+    if validate is None and due.ever:
         checkpoint.save(file, module, optimiser, at, average)
     return at
 

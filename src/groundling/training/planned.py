@@ -11,6 +11,7 @@ from groundling.dataset import Dataset
 from groundling.run import Run
 from groundling.settings import Recipe
 from groundling.systems import Context, Plan, Start
+from groundling.training.checkpoint import Due
 from groundling.training.loop import fit
 
 
@@ -27,6 +28,6 @@ def context_of(
     """What a training works with that writes no file."""
 
     def learn(stage: Stage) -> None:
-        fit(Run(Path()), stage, Path("no checkpoint"), math.inf)
+        fit(Run(Path()), stage, Path("no checkpoint"), Due(math.inf))
 
     return Context(recipe, train, train, device, learn, start)
