@@ -140,5 +140,5 @@ def test_what_starts_from_a_training_that_failed_is_not_begun() -> None:
     queue.ended(third, None)
     assert queue.take() is None
     assert told == [("a-0", broken), ("b-2", None)]
-    with pytest.raises(UnfinishedError, match=r"^1 failed \(a-0\), 1 not begun$"):
+    with pytest.raises(UnfinishedError, match=r'^1 failed \("x" in a-0\), 1 not begun$'):
         queue.raise_if_unfinished()

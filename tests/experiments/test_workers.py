@@ -42,7 +42,7 @@ def run_all(out: Path, count: int | None, *ends: str) -> TrainingQueue:
 
 def test_a_training_that_fails_and_a_process_that_dies_lose_that_training_only(tmp_path: Path) -> None:
     queue = run_all(tmp_path, 1, "dies", "mistake", "well", "breaks", "well")
-    assert queue.failed == {
+    assert {task.folder: failure for task, failure in queue.failed} == {
         "dies-0": Failure("its process died (exit code -9)"),
         "mistake-1": Failure("mend this", expected=True),
         "breaks-3": Failure("RuntimeError: of all kinds"),
@@ -52,7 +52,7 @@ def test_a_training_that_fails_and_a_process_that_dies_lose_that_training_only(t
 
 def test_the_same_in_this_process(tmp_path: Path) -> None:
     queue = run_all(tmp_path, None, "mistake", "breaks", "well")
-    assert list(queue.failed) == ["mistake-0", "breaks-1"] and queue.done == {"well-2"}
+    assert [task.folder for task, _ in queue.failed] == ["mistake-0", "breaks-1"] and queue.done == {"well-2"}
 
 
 def test_the_end_of_the_time_stops_what_is_under_way_and_leaves_nothing_half_written(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ def moments(due: checkpoint.Due, clock: list[float], step: float, end: float) ->
     [
         (60.0, math.inf, 20.0, [60.0, 120.0, 180.0]),
         (math.inf, 100.0, 20.0, []),  # whoever saves none has none in the end
-        (60.0, 200.0, 20.0, [60.0, 120.0, 160.0]),  # at 180 the next may be too late: 40 and 5 seconds
-        (1e9, 150.0, 1.0, [144.0]),  # once, 2 and 5 seconds before the end
+        (60.0, 200.0, 20.0, [60.0, 120.0, 160.0]),  # from 160, two more rounds and 5 seconds to save end too late
+        (1e9, 150.0, 1.0, [144.0]),  # once, two rounds and 5 seconds before the end
     ],
 )
 def test_every_so_often_and_once_before_the_end(

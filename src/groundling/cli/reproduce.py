@@ -150,7 +150,7 @@ def _tell_unfinished(unfinished: "UnfinishedError", done: int) -> NoReturn:
     notice(f"{done} training{'s' if done != 1 else ''} done, {unfinished}; go on with: {command}")
     if not unfinished.failed:
         raise typer.Exit(TIMED_OUT)
-    raise typer.Exit(2 if all(failure.expected for failure in unfinished.failed.values()) else 1)
+    raise typer.Exit(2 if all(failure.expected for _, failure in unfinished.failed) else 1)
 
 
 def _only(rows: list[str], tables: dict[str, "TableSettings"]) -> dict[str, "TableSettings"]:

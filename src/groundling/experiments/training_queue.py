@@ -51,10 +51,13 @@ class Failure:
 class UnfinishedError(UserError):
     """Some trainings of a table are missing: stopped, not begun or failed. All others are done."""
 
-    def __init__(self, stopped: Sequence[Task], not_begun: Sequence[Task], failed: dict[str, Failure]) -> None:
+    def __init__(
+        self, stopped: Sequence[Task], not_begun: Sequence[Task], failed: Sequence[tuple[Task, Failure]]
+    ) -> None:
         self.failed = failed
+        names = [f'"{task.entry.row}" in {task.folder}' if task.entry.row else task.folder for task, _ in failed]
         told = [f"{len(stopped)} stopped"] if stopped else []
-        told += [f"{len(failed)} failed ({', '.join(failed)})"] if failed else []
+        told += [f"{len(failed)} failed ({', '.join(names)})"] if failed else []
         told += [f"{len(not_begun)} not begun"] if not_begun else []
         super().__init__(", ".join(told))
 
@@ -106,7 +109,7 @@ class TrainingQueue:
     clock: Callable[[], float] = time.monotonic
     under_way: dict[str, tuple[Task, float]] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
-    failed: dict[str, Failure] = field(default_factory=dict)
+    failed: list[tuple[Task, Failure]] = field(default_factory=list)
     took: dict[Kind, list[float]] = field(default_factory=dict)
 
     def take(self) -> Task | None:
@@ -123,7 +126,7 @@ class TrainingQueue:
     def ended(self, task: Task, failure: Failure | None) -> None:
         _, began = self.under_way.pop(task.folder)
         if failure is not None:
-            self.failed[task.folder] = failure
+            self.failed.append((task, failure))
         else:
             self.done.add(task.folder)
             if not task.goes_on:  # its other parts took time as well
