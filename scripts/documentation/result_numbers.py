@@ -7,7 +7,8 @@ A number is marked where it stands, in a comment that readers do not see:
     <!--= liwe-f8k7/every-other :: (7) S-LIWE − liwe-f8k7/one-drawn/languages: (1) S-LIWE :: pt -->−5.1 ± 2.2
 
 The first part is a file of docs/results without its ending, the second a row of it or the difference of two rows, the
-second of which may be of another file, the third a column, also "dev" or "steps to 25" of the dev split. After the mark
+second of which may be of another file, the third a column, also "dev" or "steps to 25" of the dev split, a language
+whose metrics are columns of their own, or "parameters.words"; with " (M)" behind it, it is in millions. After the mark
 stands the mean over seeds with its deviation, or the mean alone; of a difference, half of its 95% interval (that of
 the table's claim, else Welch's).
 
@@ -26,11 +27,12 @@ from pathlib import Path
 from statistics import fmean
 
 from groundling.errors import UserError
-from groundling.evaluation.significance import difference_interval
+from groundling.evaluation.significance import difference_interval, mean_interval
 from groundling.files import write_text
 from groundling.report.numbers import rounded
 
 ROOT = Path(__file__).resolve().parents[2]
+MILLIONS = " (M)"
 MARKED = re.compile(
     r"(?P<mark><!--= (?P<file>\S+) :: (?P<row>.+?) :: (?P<column>.+?) -->\**)"
     r"(?P<sign>[+−]?)(?P<value>\d+(?:,\d{3})*(?:\.(?P<decimals>\d+))?)(?P<spread> ± \d+(?:,\d{3})*(?:\.\d+)?)?"
@@ -72,6 +74,9 @@ def pages() -> list[Path]:
 
 def look_up(file: str, row: str, column: str) -> Figure:
     """What a mark names."""
+    if column.endswith(MILLIONS):
+        found = look_up(file, row, column.removesuffix(MILLIONS))
+        return Figure(found.mean / 1e6, None if found.spread is None else found.spread / 1e6)
     table = _read(file)
     if "rows" not in table:  # one model: its mean, say, and a metric, "mean :: text_to_image.R@10"
         found = table[row] if row in table else table["languages"][row]  # "mean", or one of its languages
@@ -80,6 +85,8 @@ def look_up(file: str, row: str, column: str) -> Figure:
         return Figure(float(found), None)
     rows = _rows(table)
     if row in rows:
+        if column not in _columns(rows[row]):
+            return Figure(*mean_interval(_seeds(file, rows[row], column))[:2])
         cell = _cell(file, rows[row], column)
         return Figure(cell["mean"], cell["deviation"] if len(cell["values"]) > 1 else None)
     better, _, than = row.partition(" − ")
@@ -114,8 +121,14 @@ def _seeds(file: str, row: dict, column: str) -> list[float]:  # type: ignore[ty
     return [fmean(seed) for seed in zip(*metrics, strict=True)] if metrics else _cell(file, row, column)["values"]
 
 
+def _columns(row: dict) -> dict[str, dict]:  # type: ignore[type-arg]
+    sizes = (row.get("parameters") or {}).items()
+    counted = {f"parameters.{kind}": {"values": [count], "mean": count, "deviation": None} for kind, count in sizes}
+    return row["columns"] | (row.get("validated") or {}) | counted
+
+
 def _cell(file: str, row: dict, column: str) -> dict:  # type: ignore[type-arg]  # as JSON has it
-    columns = row["columns"] | (row.get("validated") or {})
+    columns = _columns(row)
     if column not in columns:
         raise UserError(f"{file}: {row['name']!r} has no column {column!r}; it has {', '.join(columns)}")
     cell: dict = columns[column]  # type: ignore[type-arg]

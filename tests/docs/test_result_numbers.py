@@ -10,6 +10,7 @@ from site_scripts import ROOT, script
 from groundling.errors import UserError
 
 result_numbers = script("result_numbers")
+unmarked_numbers = script("unmarked_numbers")
 
 SPREAD = re.compile(r"\d\.\d+ ± \d")
 
@@ -29,6 +30,42 @@ def test_every_mean_over_seeds_is_marked() -> None:
     assert unmarked == []
 
 
+@pytest.mark.parametrize("page", result_numbers.pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_numbers_beside_a_result_are_marked(page: Path) -> None:
+    assert list(unmarked_numbers.unmarked(page, page.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize("name", unmarked_numbers.NOT_RESULTS)
+def test_what_is_no_result_still_stands_there(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed = unmarked_numbers.NOT_RESULTS[name]
+    monkeypatch.setattr(unmarked_numbers, "NOT_RESULTS", {})
+    found = [
+        line.split(": ")[1].split()[0] for line in unmarked_numbers.unmarked(ROOT / name, (ROOT / name).read_text())
+    ]
+    assert set(found) == set(allowed)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("French has 23.8 ([measured](../results/teach-f8k7.md)).", ["1: 23.8"]),
+        ("Two lines\nand 1,234.5\n([it](../results/x.json)).", ["1: 1,234.5"]),
+        ("French has <!--= a :: b :: c -->23.8 ± 0.1 ([measured](../results/teach-f8k7.md)).", []),
+        ("French has 23.8, see [elsewhere](../guides/words.md).", []),
+        ("On [F8K-7](../results/x.md) 0.5M words, `rate 0.1`, published +1.3, torch 2.13.0, 400 sentences", ["1: 0.5"]),
+        ("[x](../results/x.md)\n\n```\na 1.5\n```\n\n    b 1.5\n\nafter it 1.5", []),
+        ("- one 1.5\n- [two](../results/x.md)\n  has 2.5\n- three 3.5", ["2: 2.5"]),
+        ("In [a table](../results/x.md):\n\n| | ours | published |\n|---|---|---|\n| a | 1.5 | 2.5 |", ["5: 1.5"]),
+        ("| a | b |\n|---|---|\n| 1.5 | 2 |\n| 2.5 | [x](../results/x.md) |", ["4: 2.5"]),
+    ],
+)
+def test_a_number_beside_a_result_without_a_mark_is_found(text: str, found: list[str]) -> None:
+    page = ROOT / "docs" / "tutorials" / "any.md"
+    assert list(unmarked_numbers.unmarked(page, text)) == [
+        f"docs/tutorials/any.md:{one} names no result" for one in found
+    ]
+
+
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def cell(*values: float) -> dict[str, object]:
@@ -46,7 +83,8 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     (folder / "table.json").write_text(json.dumps({"rows": rows, "claims": []}))
     recalls = {"en R@1": cell(20.0, 21.0, 22.0), "en R@5": cell(40.0, 41.0, 42.0)}  # of which claims take the mean
-    earlier = [{**rows[1], "name": "oldest"}, {"name": "by recall", "columns": recalls}]
+    sized = {"name": "sized", "columns": {}, "parameters": {"all": 6_778_368, "words": 190_000}}
+    earlier = [{**rows[1], "name": "oldest"}, {"name": "by recall", "columns": recalls}, sized]
     (folder / "earlier.json").write_text(json.dumps({"rows": earlier}))
     monkeypatch.setattr(result_numbers, "ROOT", tmp_path)
     return tmp_path
@@ -68,6 +106,12 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "<!--= table :: new − earlier: by recall :: en -->+1.0",
             "<!--= table :: new − earlier: by recall :: en -->+3.0",
         ),
+        ("<!--= earlier :: by recall :: en -->1.0 ± 9.9", "<!--= earlier :: by recall :: en -->31.0 ± 1.0"),
+        (
+            "<!--= earlier :: sized :: parameters.all (M) -->1.0M",
+            "<!--= earlier :: sized :: parameters.all (M) -->6.8M",
+        ),
+        ("<!--= earlier :: sized :: parameters.words -->1,0", "<!--= earlier :: sized :: parameters.words -->190000,0"),
         ("<!--= table :: once :: en -->12.2", "<!--= table :: once :: en -->12.3"),  # halves go up, as in the tables
         ("<!--= table :: once :: dev -->9.9 ± 9.9", "<!--= table :: once :: dev -->21.0 ± 1.0"),
         ("<!--= table :: far :: en -->9,999 ± 9,999 steps", "<!--= table :: far :: en -->5,000 ± 1,200 steps"),

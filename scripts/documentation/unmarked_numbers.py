@@ -1,0 +1,96 @@
+"""Numbers beside a link to a result that no mark ties to its JSON (see `result_numbers`).
+
+    python scripts/documentation/unmarked_numbers.py   # names each, and exits with 1 where there are any
+
+Looked at are numbers with a decimal point in a paragraph, an item of a list or a row of a table that leads to
+docs/results, and in a table right below a paragraph that does. Code, published numbers ("published +1.3", a column
+whose heading says so) and what `NOT_RESULTS` names are left out.
+"""
+
+import posixpath
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import result_numbers
+
+NUMBER = re.compile(r"(?<![\w.,/-])\d+(?:,\d{3})*\.\d+(?=M\b|(?![\w.]))")
+LINK = re.compile(r"\]\((?![a-z]+:|#)([^)\s#]+)")
+LEFT_OUT = re.compile(r"`[^`]*`|published[:,]? [+−]?\d[\d.]*")
+CODE = re.compile(r"^```.*?^```|^ {4}.*?$", re.DOTALL | re.MULTILINE)
+ITEM = re.compile(r"\n(?= *[-*] )")
+#: What stands beside links to results and is none: page → number → why.
+NOT_RESULTS = {
+    "docs/papers/smalr.md": {
+        "0.13": "the loss of captions that are all alike: margin × weights",
+        "0.26": "the same for SMALR",
+        "1.5": "a weight of the loss",
+    },
+    "docs/guides/consistency.md": {
+        "3.2": "published",
+        "3.7": "published",
+    },
+    "docs/results/README.md": {
+        "11.5": "a share of the captions' words, counted before any training",
+        "33.3": "chance: one of three labels",
+    },
+    "docs/results/lessons-f8k7.md": {
+        "51.2": "the loss of captions that are all alike: 2 · batch · margin",
+        "0.2": "the margin",
+    },
+}
+
+
+def unmarked(page: Path, text: str) -> Iterator[str]:
+    """Every such number of a page with its line."""
+    name = page.relative_to(result_numbers.ROOT).as_posix()
+    allowed = NOT_RESULTS.get(name, {})
+    for line, part in parts(page, text):
+        bare = LEFT_OUT.sub("", LINK.sub("](", result_numbers.MARKED.sub("", part)))
+        for found in NUMBER.findall(bare):
+            if found not in allowed:
+                yield f"{name}:{line}: {found} names no result"
+
+
+def parts(page: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Paragraphs, items and rows that lead to a result, each with its first line."""
+    text = CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
+    line, above = 1, False
+    for block in re.split(r"(\n\s*\n)", text):
+        here, line = line, line + block.count("\n")
+        if not block.strip():
+            continue
+        if block.startswith("|"):
+            heading = cells(block.partition("\n")[0])
+            for offset, row in enumerate(block.splitlines()):
+                if above or leads(page, row):
+                    own = [cell for title, cell in zip(heading, cells(row), strict=False) if "published" not in title]
+                    yield here + offset, " | ".join(own)
+            above = False
+            continue
+        above = leads(page, block)
+        for item in ITEM.split(block):
+            if leads(page, item):
+                yield here, item
+            here += item.count("\n") + 1
+
+
+def cells(row: str) -> list[str]:
+    return row.strip().strip("|").split("|")
+
+
+def leads(page: Path, text: str) -> bool:
+    """Whether a page or JSON of docs/results is linked."""
+    folder = page.parent.relative_to(result_numbers.ROOT).as_posix()
+    targets = [posixpath.normpath(posixpath.join(folder, target)) for target in LINK.findall(text)]
+    return any(target.startswith("docs/results/") and target.endswith((".md", ".json")) for target in targets)
+
+
+def main() -> None:
+    found = [one for page in result_numbers.pages() for one in unmarked(page, page.read_text(encoding="utf-8"))]
+    sys.exit("\n".join(found) or 0)
+
+
+if __name__ == "__main__":
+    main()
