@@ -62,7 +62,10 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise UserError(f"{folder}: is a file, where a folder is needed; choose another name") from None
+        file = next((one for one in folder.parents if one.is_file()), folder)
+        raise UserError(f"{file}: is a file, where a folder is needed; choose another name") from None
+    except FileNotFoundError as error:  # of a place where there are no folders to be made, as /proc
+        raise UserError(f"{folder}: cannot be made ({error.strerror}); choose another name") from None
 
 
 def _held_file(path: Path) -> tuple[int, str]:
@@ -226,12 +229,14 @@ def problems_of(folder: Path) -> Iterator[None]:
 
 
 def disk_problem(error: BaseException, folder: Path | None = None) -> str | None:
-    """What to tell of an error that is about the disk; None for any other."""
+    """What to tell of an error that is about the disk, or about a name on it; None for any other."""
     number = getattr(error, "errno", None)
     said = str(error)
     place = getattr(error, "filename", None) or folder or "the disk"
     if number in _NO_ROOM or "No space left on device" in said or "File too large" in said:
         return f"{place}: no room is left there; make some and give the command once more"
+    if number == errno.ENAMETOOLONG:
+        return f"{place}: is too long a name; choose a shorter one"
     if number in _NOT_OURS or "Read-only file system" in said:
         return f"{place}: may not be written to ({os.strerror(number or errno.EROFS)}); choose another folder"
     if isinstance(error, OSError) and "requested and" in said and "written" in said:  # NumPy's words for a full disk

@@ -22,7 +22,8 @@ from groundling.decoding import cores
 from groundling.decoding.workers import DecodeLimits, Workers
 from groundling.errors import UserError
 from groundling.files import only_writer
-from groundling.search import Index, build, index_captions, index_pictures, indexing
+from groundling.search import Index, build, index_captions, index_pictures, indexing, manifest
+from groundling.search import store as stores
 from power_cut import kill_9
 
 pytest.importorskip("faiss")
@@ -237,12 +238,15 @@ def test_mistakes_leave_an_index_as_it_is(toy: Toy, tmp_path: Path, monkeypatch:
         "not of": lambda: index_pictures(other, out, "toy", update=True),
         "no pictures in it": lambda: index_pictures(tmp_path / "empty", tmp_path / "x", "toy"),
         "other things in it": lambda: index_pictures(photos, other, "toy"),
-        "is not auto, exact": lambda: index_pictures(photos, tmp_path / "x", "toy", kind="fast"),
+        r'^--kind: no kind of search is called "fast" \(there is: auto, exact, hnsw, ivf\)$': lambda: index_pictures(
+            photos, tmp_path / "x", "toy", kind="fast"
+        ),
         "neither faiss nor faiss-disk nor milvus": lambda: index_pictures(
             photos, tmp_path / "x", "toy", store="lucene"
         ),
         "which model": lambda: index_pictures(photos, tmp_path / "x"),
         "which folder": lambda: index_pictures(None, tmp_path / "x", "toy"),
+        "x: no index is there to bring up to date": lambda: index_pictures(None, tmp_path / "x", update=True),
         "an index of pictures, not of captions": lambda: index_captions([("a", "en")], out, "toy", update=True),
     }.items():
         with pytest.raises(UserError, match=words):
@@ -333,3 +337,57 @@ def test_a_container_is_not_given_more_threads_than_it_has_cores(
     paint_many(tmp_path / "photos", 5)
     index_pictures(tmp_path / "photos", tmp_path / "index", "toy")
     assert started == [threads] and restored[-1] == told
+
+
+def test_an_update_keeps_to_the_kind_of_search_that_was_asked_for(toy: Toy, tmp_path: Path) -> None:
+    paint_many(tmp_path / "photos", 8)
+    index_pictures(tmp_path / "photos", tmp_path / "index", "toy", kind="hnsw")
+    paint(tmp_path / "photos" / "new.png", (3, 200, 3))
+    assert index_pictures(None, tmp_path / "index", update=True).search.kind == "hnsw"
+    assert index_pictures(None, tmp_path / "index", update=True, kind="exact").search.kind == "exact"
+    paint(tmp_path / "photos" / "newer.png", (200, 3, 3))
+    assert index_pictures(None, tmp_path / "index", update=True).search.kind == "exact"
+
+
+def test_who_stops_a_build_is_told_that_it_goes_on(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paint_many(tmp_path / "photos", 6)
+    with monkeypatch.context() as patch:
+        patch.setattr(stores, "write", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            index_pictures(tmp_path / "photos", tmp_path / "index", "toy")
+    said = f"groundling: {tmp_path / 'index'}: 6 pictures are done and kept; the same command goes on from there\n"
+    assert capsys.readouterr().err == said
+    assert index_pictures(tmp_path / "photos", tmp_path / "index", "toy").count == toy.encoded == 6
+    with monkeypatch.context() as patch:
+        patch.setattr(indexing, "cut", stopped)  # before anything is encoded
+        with pytest.raises(KeyboardInterrupt):
+            index_pictures(tmp_path / "photos", tmp_path / "other", "toy")
+    assert capsys.readouterr().err == ""
+
+
+def stopped(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_what_may_not_be_read_is_said_to_be_there(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paint_many(tmp_path / "photos", 3)
+    paint(tmp_path / "photos" / "closed" / "x.png", (3, 200, 3))
+    scandir = os.scandir
+
+    def refusing(place: Path) -> object:
+        if Path(place).name == "closed":
+            raise PermissionError(13, "Permission denied", str(place))
+        return scandir(place)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    built = index_pictures(tmp_path / "photos", tmp_path / "index", "toy")
+    assert built.skipped == {"closed": "a folder that cannot be read (Permission denied)"}
+
+    def closed(path: Path, digest: str) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(manifest, "is_unchanged", closed)
+    with pytest.raises(UserError, match=r"(entries|vectors)-\w+\.\w+: cannot be read \(Permission denied\)$"):
+        Index.open(tmp_path / "index").search("red")

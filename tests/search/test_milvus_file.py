@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -78,6 +79,9 @@ def test_a_file_that_cannot_be_opened_is_one_sentence(tmp_path: Path, capfd: pyt
     (tmp_path / "text.db").write_text("hello")
     with pytest.raises(UserError, match=r"text\.db: cannot be opened as a Milvus file \(.*File exists.*; choose"):
         milvus_store.check(tmp_path, other, "auto")
+    closed = milvus_store.facts("/sys/closed.db", tmp_path, "toy")
+    with pytest.raises(UserError, match=r"/sys/closed\.db: may not be written to \(.*\); choose another folder"):
+        milvus_store.check(tmp_path, closed, "auto")
     assert capfd.readouterr().err == "" and (tmp_path / "text.db").read_text() == "hello"
 
 
@@ -107,8 +111,9 @@ def test_lists_are_as_many_as_was_asked_for_and_nothing_is_printed(
 def test_what_else_is_written_while_lists_are_made_is_not_lost(capfd: pytest.CaptureFixture[str]) -> None:
     with milvus_building.no_warnings_of_few_points():
         os.write(2, b"before\nWARNING clustering 4 points to 4 centroids: please provide more\nafter\n")
+        print("progress", file=sys.stderr)
     os.write(2, b"then\n")
-    assert capfd.readouterr().err == "before\nafter\nthen\n"
+    assert capfd.readouterr().err == "progress\nbefore\nafter\nthen\n"
 
 
 @pytest.mark.parametrize(

@@ -46,13 +46,17 @@ def index(
         bool, typer.Option("--update", help="Add, change and remove what has changed since the index was built.")
     ] = False,
     kind: Annotated[
-        str, typer.Option(help="exact, ivf or hnsw; auto is exact up to 250,000 entries, then ivf.")
+        str,
+        typer.Option(
+            help="exact, ivf or hnsw; auto is exact up to 250,000 entries, then ivf; with --update, what it was."
+        ),
     ] = "auto",
     store: Annotated[
         str,
         typer.Option(
             help="faiss (a file that is held in memory), faiss-disk (for tens of millions: little memory), or "
-            "milvus:URI (a server, or a file ending in .db), or pgvector:postgresql://USER@HOST/DATABASE."
+            "milvus:URI (a server, whose token is in $MILVUS_TOKEN, or a file ending in .db), or "
+            "pgvector:postgresql://USER@HOST/DATABASE (whose password is in $PGPASSWORD or ~/.pgpass)."
         ),
     ] = "faiss",
     ray: Ray = None,
@@ -169,8 +173,9 @@ def _show(built: "Built") -> None:
     if built.links:
         links = "1 link was" if built.links == 1 else f"{built.links} links were"
         typer.echo(f"{links} not followed", err=True)
+    things = built.kind if built.count != 1 else built.kind.removesuffix("s")
     print(
-        f"{built.count} {built.kind} in {built.index}: {built.added} added, {built.changed} changed, {built.removed} "
+        f"{built.count} {things} in {built.index}: {built.added} added, {built.changed} changed, {built.removed} "
         f"removed, {built.kept} kept, {len(built.skipped)} skipped ({built.encoded} encoded, {built.seconds} s)"
     )
     search = built.search

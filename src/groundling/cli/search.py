@@ -64,7 +64,8 @@ def search(
     store: Annotated[
         str | None,
         typer.Option(
-            help="milvus:URI or pgvector:URI where the index is in that server; so do $MILVUS_URI and $PGVECTOR_URI."
+            help="milvus:URI or pgvector:URI of an index that is in such a server: only one that you name, here or in "
+            "$MILVUS_URI or $PGVECTOR_URI, is connected to."
         ),
     ] = None,
     show: Annotated[bool, typer.Option("--open", help="Show the pictures found as a page in the browser.")] = False,

@@ -64,7 +64,8 @@ def serve(
     store: Annotated[
         str | None,
         typer.Option(
-            help="milvus:URI or pgvector:URI where the index is in that server; so do $MILVUS_URI and $PGVECTOR_URI."
+            help="milvus:URI or pgvector:URI of an index that is in such a server: only one that you name, here or in "
+            "$MILVUS_URI or $PGVECTOR_URI, is connected to."
         ),
     ] = None,
     workers: Annotated[

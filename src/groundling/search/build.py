@@ -24,7 +24,7 @@ from groundling.decoding.cores import cores
 from groundling.errors import UserError
 from groundling.files import atomic_path, only_writer
 from groundling.model import Model, Vectors
-from groundling.progress import bar, collect
+from groundling.progress import bar, collect, notice
 from groundling.search import manifest as manifests
 from groundling.search import store as stores
 from groundling.search.bulk import BulkImport
@@ -228,7 +228,15 @@ def building(folder: Path, kind: str, model: Model, facts: ModelFacts) -> Iterat
         about: Json = {"format": manifests.FORMAT, "kind": kind, "model": model.fingerprint}
         try:
             with Journal(folder / JOURNAL, about, model.dimensions) as journal:
-                yield Build(folder, kind, model, facts, journal, Previous.of(folder, journal))
+                build = Build(folder, kind, model, facts, journal, Previous.of(folder, journal))
+                try:
+                    yield build
+                except KeyboardInterrupt:
+                    if build.rows:
+                        notice(
+                            f"{folder}: {len(build.rows)} {kind} are done and kept; the same command goes on from there"
+                        )
+                    raise
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise

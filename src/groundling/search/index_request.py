@@ -43,7 +43,7 @@ class IndexRequest:
         out: the folder of the index; a build that was cut short there goes on.
         model, text_model, prompt: see `model.loading.load`.
         store: "faiss", "faiss-disk" or "milvus:URI".
-        kind: auto, exact, ivf or hnsw.
+        kind: auto, exact, ivf or hnsw; with `update`, auto keeps to an approximate search that is there.
         update: add, change and remove what has changed since; the model is that of the index where it is left out.
         device: auto, cpu, cuda or cuda:0.
         recall: the share of the ten nearest that an approximate search must find; 0.95, or that of the index.
@@ -66,13 +66,14 @@ class IndexRequest:
 
     def __post_init__(self) -> None:
         self.old = self._existing()
+        if self.old is not None and self.kind == "auto" and self.old.search.kind in ("ivf", "hnsw"):
+            self.kind = self.old.search.kind  # asked for once, or chosen by a size; an update does not undo it
 
     def _existing(self) -> manifests.Manifest | None:
         """The index that is there, if it may be brought up to date."""
         kind, out = self.kind, self.out
         if kind not in KINDS:
-            known = f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
-            raise UserError(f'--kind: "{kind}" is not {known}{did_you_mean(kind, KINDS)}')
+            raise UserError(f'--kind: no kind of search is called "{kind}"{did_you_mean(kind, KINDS)}')
         if not (out / manifests.FILE).exists():
             if out.is_dir() and not all(path.name.startswith(OURS) for path in out.iterdir()):
                 raise UserError(f"{out}: a folder with other things in it; choose another --out for the index")

@@ -55,6 +55,10 @@ def index_pictures(
     if root is None:
         if old is not None and old.kind == "pictures":
             raise UserError(f"{out}: is the index of shards or of an address; name them once more, with --ray")
+        if request.update:
+            raise UserError(
+                f"{out}: no index is there to bring up to date; name the folder to build it of, or its --out"
+            )
         raise UserError("which folder? Write `groundling index FOLDER --model RUN --out INDEX`")
     found = walk(root)
     if not found.pictures:

@@ -102,7 +102,8 @@ def read(folder: Path) -> Manifest:
         raise UserError(
             f"{folder}: an index that is not finished; give the command that built it once more, it goes on from there"
             if unfinished
-            else f"{folder}: not an index (there is no {FILE})"
+            else f"{folder}: not an index (there is no {FILE}); of a folder of pictures, "
+            f"`groundling index {folder} --out {folder.name or 'photos'}.index` makes one"
         )
     values = check_checksum(read_json(path), path)
     if isinstance(values, dict) and values.get("format", FORMAT) != FORMAT:
@@ -127,8 +128,10 @@ def verify(folder: Path, stored: StoredFile) -> Path:
     path = folder / stored.name
     try:
         same = is_unchanged(path, stored.sha256)
-    except OSError:
+    except FileNotFoundError:
         raise UserError(f"{path}: no such file; the index is not whole, build it again") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
     if not same:
         raise UserError(f"{path}: damaged (not the file that {FILE} describes); build the index again")
     return path

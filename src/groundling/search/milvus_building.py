@@ -154,9 +154,10 @@ def _make_lists_of_file(client: Any, store: StoreFacts, lists: int) -> None:
     """Milvus Lite makes lists of rows that come in behind our back, and does not say when they are done: until then it
     compares all rows, the least effort seems enough, and is not enough later. So there are none until all rows are
     there; it makes them while it loads."""
-    with no_warnings_of_few_points():
+    with no_warnings_of_few_points(), bar("Lists of the Milvus", total=1) as progress:
         _index_as("ivf", client, store, lists)
         load(client, store)
+        progress.advance()
 
 
 def _bring_up_to_date(

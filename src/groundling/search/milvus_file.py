@@ -6,12 +6,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import Any
 
 from groundling.errors import UserError
-from groundling.files import make_folder, problems_of
+from groundling.files import disk_problem, make_folder, problems_of
 from groundling.hub import first_line
 
 WARNING = b"WARNING clustering "  # how FAISS begins it
@@ -36,7 +36,10 @@ def connect(path: Path) -> Any:
         why = told.errors[0] if told.errors else error
         if isinstance(why, DataDirLockedError):
             raise UserError(f"{path}: is open in another process, and a Milvus file is for one at a time") from None
-        raise UserError(f"{path}: cannot be opened as a Milvus file ({first_line(why)}); choose another") from None
+        raise UserError(
+            disk_problem(why, path)
+            or f"{path}: cannot be opened as a Milvus file ({first_line(why)}); choose another name"
+        ) from None
     finally:
         log.removeHandler(told)
         log.propagate = True
@@ -67,19 +70,17 @@ def no_warnings_of_few_points() -> Iterator[None]:
     """FAISS writes to standard error when a list has few rows. Milvus Lite makes lists of every partition by itself, a
     folder of some pictures is one, and a user can do nothing about it; the recall that is measured tells what matters.
 
-    What else is written there meanwhile comes after.
+    What Python writes there, as progress, is not held up; what libraries write otherwise comes after.
     """
     sys.stderr.flush()
-    with tempfile.TemporaryFile() as held:
-        real = os.dup(2)
+    with tempfile.TemporaryFile() as held, os.fdopen(os.dup(2), "w", buffering=1, encoding="utf-8") as real:
+        os.dup2(held.fileno(), 2)
         try:
-            os.dup2(held.fileno(), 2)
-            yield
+            with redirect_stderr(real):
+                yield
         finally:
-            sys.stderr.flush()
-            os.dup2(real, 2)
+            os.dup2(real.fileno(), 2)
             held.seek(0)
             for line in held:
                 if not line.startswith(WARNING):
-                    os.write(real, line)
-            os.close(real)
+                    os.write(2, line)

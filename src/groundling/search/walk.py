@@ -78,7 +78,7 @@ def walk(root: Path) -> Walk:
         except OSError as error:
             if folder == PurePosixPath():
                 raise UserError(f"{root}: cannot be read ({error.strerror})") from None
-            found.skipped[str(folder)] = error.strerror or str(error)
+            found.skipped[str(folder)] = f"a folder that cannot be read ({error.strerror or error})"
             continue
         files = []
         for entry in entries:
