@@ -64,7 +64,7 @@ def test_what_a_training_starts_from_is_begun_before_all_others_of_its_seed(tmp_
     queue = TrainingQueue(list(tasks))
     assert queue.take() is english
     assert [queue.take(), queue.take()] == [tasks[2], tasks[3]]  # meanwhile something else
-    queue.ended(english, None)
+    queue.ended(english, None, 1.0)
     assert queue.take() is german
 
 
@@ -89,24 +89,20 @@ def test_what_another_starts_from_is_trained_again_where_its_weights_are_gone(
 
 def test_nothing_is_begun_that_would_not_be_done_in_time() -> None:
     """Trainings of one kind took 30 and 50 seconds; at 75 of 100 there is room for those of another kind only."""
-    clock, queue = Clock(), TrainingQueue([], until=100.0)
-    slow, slower, more, other, *_ = queue.waiting = tasks_of("a", "a", "a", "b", "b")
-    queue.clock = clock
-    assert [queue.take(), queue.take()] == [slow, slower]  # nobody knows yet
-    clock.now = 30.0
-    queue.ended(slow, None)
-    clock.now = 50.0
-    queue.ended(slower, None)
+    clock = Clock()
+    fast, slow, more, other, *_ = tasks = tasks_of("a", "a", "a", "b", "b")
+    queue = TrainingQueue(tasks, until=100.0, clock=clock)
+    assert [queue.take(), queue.take()] == [fast, slow]  # nobody knows yet
+    queue.ended(fast, None, 30.0)
+    queue.ended(slow, None, 50.0)
     clock.now = 75.0
     assert queue.take() is other
-    clock.now = 76.0
-    queue.ended(other, None)
     clock.now = 59.0
     assert queue.take() is more  # 40 seconds are expected, and left
     assert not queue.time_is_over()
     clock.now = 100.0
     assert queue.take() is None and queue.time_is_over()
-    with pytest.raises(UnfinishedError, match=r"^1 stopped, 1 not begun$"):
+    with pytest.raises(UnfinishedError, match=r"^2 stopped, 1 not begun$"):
         queue.raise_if_unfinished()
 
 
@@ -117,7 +113,7 @@ def test_the_rest_of_a_training_tells_nothing_of_how_long_others_take() -> None:
     first = queue.take()
     assert first is not None
     clock.now = 60.0
-    queue.ended(first, None)
+    queue.ended(first, None, 60.0)
     assert queue.take() is whole
 
 
@@ -135,9 +131,9 @@ def test_what_starts_from_a_training_that_failed_is_not_begun() -> None:
     )
     assert queue.take() is first
     broken = Failure("no room")
-    queue.ended(first, broken)
+    queue.ended(first, broken, 1.0)
     assert queue.take() is third
-    queue.ended(third, None)
+    queue.ended(third, None, 1.0)
     assert queue.take() is None
     assert told == [("a-0", broken), ("b-2", None)]
     with pytest.raises(UnfinishedError, match=r'^1 failed \("x" in a-0\), 1 not begun$'):

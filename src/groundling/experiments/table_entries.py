@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from groundling.errors import UserError
@@ -51,7 +52,7 @@ class TableEntry:
         """Whether it is a model that is evaluated as it is (see `experiments.pretrained_rows`)."""
         return self.recipe.system.get("name") == PRETRAINED
 
-    @property
+    @cached_property
     def folder(self) -> str:
         """Named by what is trained, not by the table: tables that share a training share its run."""
         from groundling.systems import meaning  # knows torch, which a list of tables does not need

@@ -107,7 +107,7 @@ class TrainingQueue:
     until: float = math.inf
     tell: Callable[[Task, Failure | None], None] = lambda *_: None
     clock: Callable[[], float] = time.monotonic
-    under_way: dict[str, tuple[Task, float]] = field(default_factory=dict)
+    under_way: dict[str, Task] = field(default_factory=dict)
     done: set[str] = field(default_factory=set)
     failed: list[tuple[Task, Failure]] = field(default_factory=list)
     took: dict[Kind, list[float]] = field(default_factory=dict)
@@ -119,18 +119,19 @@ class TrainingQueue:
             expected = fmean(self.took.get(task.kind, [0.0]))
             if self.done.issuperset(task.needs) and now + expected < self.until:
                 self.waiting.remove(task)
-                self.under_way[task.folder] = task, now
+                self.under_way[task.folder] = task
                 return task
         return None
 
-    def ended(self, task: Task, failure: Failure | None) -> None:
-        _, began = self.under_way.pop(task.folder)
+    def ended(self, task: Task, failure: Failure | None, seconds: float) -> None:
+        """What a training took tells how long others of its kind will take."""
+        del self.under_way[task.folder]
         if failure is not None:
             self.failed.append((task, failure))
         else:
             self.done.add(task.folder)
             if not task.goes_on:  # its other parts took time as well
-                self.took.setdefault(task.kind, []).append(self.clock() - began)
+                self.took.setdefault(task.kind, []).append(seconds)
         self.tell(task, failure)
 
     def time_is_over(self) -> bool:
@@ -142,4 +143,4 @@ class TrainingQueue:
 
     def raise_if_unfinished(self) -> None:
         if self.waiting or self.under_way or self.failed:
-            raise UnfinishedError([task for task, _ in self.under_way.values()], self.waiting, self.failed)
+            raise UnfinishedError(list(self.under_way.values()), self.waiting, self.failed)

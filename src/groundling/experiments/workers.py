@@ -20,12 +20,13 @@ from groundling.files import disk_problem
 TIDY_UP = 10.0  # seconds that a process has to end in, when it is told to
 
 Train = Callable[[Task], None]
+Outcome = tuple[Failure | None, float]
 
 
 def train_here(queue: TrainingQueue, train: Train) -> None:
     """The trainings of a queue, one by one in this process."""
     while (task := queue.take()) is not None:
-        queue.ended(task, _attempt(train, task))
+        queue.ended(task, *_attempt(train, task))
 
 
 def train_in_workers(queue: TrainingQueue, train: Train, count: int) -> None:
@@ -42,25 +43,28 @@ def train_in_workers(queue: TrainingQueue, train: Train, count: int) -> None:
                 return
             ready = wait([worker.connection for worker in busy], queue.seconds_left())
             for worker in [one for one in busy if one.connection in ready]:
-                failure = worker.ended()
-                queue.ended(worker.task, failure)
+                failure, seconds = worker.ended()
+                queue.ended(worker.task, failure, seconds)
                 busy.remove(worker)
                 idle.append(worker if _goes_on(failure) else _Worker(train, threads))
     finally:
         _stop([*idle, *busy])
 
 
-def _attempt(train: Train, task: Task) -> Failure | None:
-    """What went wrong with a training, if anything did."""
+def _attempt(train: Train, task: Task) -> Outcome:
+    """What went wrong with a training, if anything did, and the seconds that it took."""
+    began = time.monotonic()
+    failure = None
     try:
         train(task)
     except Exception as error:
         sentence = str(error) if isinstance(error, UserError) else disk_problem(error)
-        if sentence is not None:
-            return Failure(sentence, expected=True)
-        traceback.print_exception(error)  # no mistake of the user's: whoever mends it needs to know where it was
-        return Failure(" ".join(f"{type(error).__name__}: {error}".split()))
-    return None
+        if sentence is None:
+            traceback.print_exception(error)  # no mistake of the user's: whoever mends it needs to know where it was
+            failure = Failure(" ".join(f"{type(error).__name__}: {error}".split()))
+        else:
+            failure = Failure(sentence, expected=True)
+    return failure, time.monotonic() - began
 
 
 def _goes_on(failure: Failure | None) -> bool:
@@ -85,14 +89,14 @@ class _Worker:
         with suppress(OSError):  # it has died meanwhile, as its end of the connection will tell
             self.connection.send(task)
 
-    def ended(self) -> Failure | None:
-        """What went wrong with its training, if anything did. After that it waits for the next, or ends."""
+    def ended(self) -> Outcome:
+        """What became of its training. After that it waits for the next, or ends."""
         try:
-            failure: Failure | None = self.connection.recv()
+            outcome: Outcome = self.connection.recv()
         except (EOFError, OSError):
             self.process.join()
-            failure = Failure(f"its process died (exit code {self.process.exitcode})")
-        return failure
+            return Failure(f"its process died (exit code {self.process.exitcode})"), 0.0
+        return outcome
 
 
 def _stop(workers: list[_Worker]) -> None:
@@ -115,10 +119,10 @@ def _work(connection: Connection, train: Train, threads: int) -> None:
     torch.set_num_threads(threads)
     failure = None
     while _goes_on(failure):
-        failure = _attempt(train, connection.recv())
+        failure, seconds = _attempt(train, connection.recv())
         gc.collect()
         torch.cuda.empty_cache()  # for the other processes; nothing where there is no GPU
-        connection.send(failure)
+        connection.send((failure, seconds))
 
 
 def _end_with_parent() -> None:
