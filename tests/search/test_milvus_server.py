@@ -90,6 +90,10 @@ def test_a_server_keeps_to_its_settings_and_chooses_in_the_store(
             assert [(one.text, one.language) for one in said] == [("rot", "de"), ("grün", "de")]
             assert len(told.search("red", k=5)) == 5
 
+        # Milvus Lite behind an address makes its own number of lists, as a collection from before has another one.
+        grouped = index_pictures(None, tmp_path / "index", store=f"milvus:{server.uri}", update=True, kind="ivf")
+        assert grouped.search.kind == "ivf" and grouped.search.recall_at_10 >= 0.95
+
         # A collection from before has no partitions, and works as it did.
         before = StoreFacts(name="milvus", uri=server.uri, collection="before")
         entries = Entries.of([Entry(f"{'ab'[row % 2]}/{row}.png", f"{row:064}") for row in range(10)])

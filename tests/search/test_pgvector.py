@@ -98,6 +98,17 @@ def test_the_recall_that_is_reported_is_the_recall_that_is_had(address: str, tmp
     assert facts.recall_at_10 > 0.85
 
 
+def test_lists_that_are_there_stay_and_are_all_looked_into_where_need_be(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table that held more rows has more lists than it would be given now."""
+    vectors = random_vectors(1500, 24)
+    saved(tmp_path, address, vectors, "ivf")
+    monkeypatch.setattr(pgvector_store, "lists_for", lambda *_: 1)
+    facts = saved(tmp_path, address, vectors, "ivf", Aim(0.99)).manifest.search
+    assert facts.recall_at_10 > 0.97 and facts.effort > 1
+
+
 def test_captions_are_chosen_by_their_language(toy: Toy, address: str, tmp_path: Path) -> None:
     captions = [("red", "en"), ("green", "en"), ('rot\'s \\ "rot"\t', "de")]
     index_captions(captions, tmp_path / "index", "toy", store=f"pgvector:{address}")

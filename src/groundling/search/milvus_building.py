@@ -113,7 +113,7 @@ def write(
         _bring_up_to_date(client, store, entries, fetch, dimensions, bulk)
         if kind == "ivf" and store.for_one_process:
             _make_lists_of_file(client, store, lists)
-        return _measured(client, name, entries, kind, lists, aim)
+        return _measured(client, name, entries, kind, aim)
 
 
 def _create(client: Any, store: StoreFacts, dimensions: int) -> None:
@@ -209,7 +209,9 @@ def _send(client: Any, store: StoreFacts, entries: Entries, missing: Rows, fetch
             collect(under_way, progress)
 
 
-def _measured(client: Any, name: str, entries: Entries, kind: str, lists: int, aim: recall.Aim) -> SearchFacts:
+def _measured(client: Any, name: str, entries: Entries, kind: str, aim: recall.Aim) -> SearchFacts:
+    """A collection may have other lists than it would be given now: they stay those that it was made with, when it held
+    fewer or more rows. So there is no other bound than that of all servers."""
     if kind == "exact" or len(entries) < 2:
         return SearchFacts()
 
@@ -221,7 +223,9 @@ def _measured(client: Any, name: str, entries: Entries, kind: str, lists: int, a
     def vectors(rows: Rows) -> Vectors:
         return fetched(client, name, entries.ids[rows], BUILDING)
 
-    return recall.tuned(found, len(entries), vectors, lambda some, k: found(some, k, MOST_LISTS), lists, aim, "ivf")
+    return recall.tuned(
+        found, len(entries), vectors, lambda some, k: found(some, k, MOST_LISTS), MOST_LISTS, aim, "ivf"
+    )
 
 
 def _wait_for_lists(client: Any, name: str, count: int) -> None:

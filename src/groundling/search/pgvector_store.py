@@ -131,7 +131,7 @@ def write(
 
 
 def _with_lists(connection: Any, table: str, entries: Entries, aim: recall.Aim) -> SearchFacts:
-    """Lists for an approximate search, and into how many of them it has to look."""
+    """Lists for an approximate search, those of before where there are some, and into how many it has to look."""
     lists = lists_for(len(entries), MOST_LISTS)
     connection.execute(
         f"CREATE INDEX IF NOT EXISTS {table}_lists ON {table} USING ivfflat (vector vector_ip_ops) "
@@ -145,7 +145,7 @@ def _with_lists(connection: Any, table: str, entries: Entries, aim: recall.Aim) 
     def vectors(rows: Rows) -> Vectors:
         return _fetch(connection, table, entries.ids[rows])
 
-    return recall.tuned(search, len(entries), vectors, lambda some, k: search(some, k, None), lists, aim, "ivf")
+    return recall.tuned(search, len(entries), vectors, lambda some, k: search(some, k, None), MOST_LISTS, aim, "ivf")
 
 
 def opened(folder: Path, manifest: Manifest, entries: Entries, mending: bool) -> "PgvectorStore":
