@@ -20,7 +20,8 @@ from groundling.search.manifest import SearchFacts
 from groundling.search.recall import Aim
 
 pytest.importorskip("faiss")
-pytest.importorskip("pymilvus")
+MilvusClient = pytest.importorskip("pymilvus").MilvusClient
+MilvusException = pytest.importorskip("pymilvus").MilvusException
 pytest.importorskip("milvus_lite")
 
 toy = colours.toy  # a model that knows colours
@@ -83,6 +84,27 @@ def test_a_file_that_cannot_be_opened_is_one_sentence(tmp_path: Path, capfd: pyt
     with pytest.raises(UserError, match=r"/sys/closed\.db: may not be written to \(.*\); choose another folder"):
         milvus_store.check(tmp_path, closed, "auto")
     assert capfd.readouterr().err == "" and (tmp_path / "text.db").read_text() == "hello"
+
+
+def test_a_collection_that_lost_its_index_to_a_kill_is_mended(
+    toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index is dropped before one of another kind is made. A server, unlike Milvus Lite, loads nothing then."""
+    paint_many(tmp_path / "photos", 3)
+    index_pictures(tmp_path / "photos", tmp_path / "index", "toy", store="milvus:")
+    store: Any = Index.open(tmp_path / "index").store
+    store.client.release_collection(store.name)
+    store.client.drop_index(store.name, "vector")
+    load = MilvusClient.load_collection
+
+    def as_a_server(self: Any, name: str, **options: Any) -> Any:
+        if not self.list_indexes(name):
+            raise MilvusException(message="index not found")
+        return load(self, name, **options)
+
+    monkeypatch.setattr(MilvusClient, "load_collection", as_a_server)
+    assert index_pictures(None, tmp_path / "index", update=True).count == 3
+    assert len(Index.open(tmp_path / "index").search("red", k=9)) == 3
 
 
 def filled(folder: Path, rows: int, kind: str) -> tuple[SearchFacts, dict[str, Any]]:

@@ -35,7 +35,9 @@ def connect(path: Path) -> Any:
     except Exception as error:
         why = told.errors[0] if told.errors else error
         if isinstance(why, DataDirLockedError):
-            raise UserError(f"{path}: is open in another process, and a Milvus file is for one at a time") from None
+            raise UserError(
+                f"{path}: is open in another process, and a Milvus file is for one at a time; wait until that has ended"
+            ) from None
         raise UserError(
             disk_problem(why, path)
             or f"{path}: cannot be opened as a Milvus file ({first_line(why)}); choose another name"

@@ -59,8 +59,8 @@ class MilvusStore:
         return self
 
     def held(self) -> Rows:
-        if self.client is None or not self.client.has_collection(self.name):
-            return np.zeros(0, dtype=np.int64)
+        if self.client is None or not self.client.has_collection(self.name) or not self.client.list_indexes(self.name):
+            return np.zeros(0, dtype=np.int64)  # without an index, as after a kill, a server loads nothing
         load(self.client, self.place)
         return np.flatnonzero(np.isin(self.entries.ids, all_ids(self.client, self.name)))
 
