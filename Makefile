@@ -36,9 +36,9 @@ lint: $(VENV)/tools  ## style, types, and the direction of imports
 docs: $(VENV)/tools  ## the documentation as a site in build/site; a broken link is an error
 	NO_MKDOCS_2_WARNING=1 $(RUN)/mkdocs build --strict
 
-deploy-lint:  ## what lies in deploy/, each by the linter of its kind; a folder of its own for them, no part of `make lint`
+deploy-lint:  ## what lies in deploy/, each by the linter of its kind, in a folder of their own
 	$(PYTHON) -m venv build/deploy-lint
-	build/deploy-lint/bin/pip install --quiet --disable-pip-version-check --requirement deploy/lint-requirements.txt
+	build/deploy-lint/bin/pip install --quiet --disable-pip-version-check --constraint constraints.txt --requirement deploy/lint-requirements.txt
 	build/deploy-lint/bin/hadolint deploy/*.Dockerfile
 	build/deploy-lint/bin/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose*.yaml
 	build/deploy-lint/bin/kubernetes-validate --strict deploy/kubernetes/*.yaml

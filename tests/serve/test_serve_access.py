@@ -83,8 +83,12 @@ def test_a_page_gets_a_cookie_for_the_token(squares: Collection) -> None:
         assert TOKEN not in cookie
         assert client.get("/pictures/0").status_code == 200  # the client has kept it
         assert client.post("/similar", content=square(), headers=PNG).status_code == 200
-    with squares.client(Access(TOKEN)) as another:
-        problem(another.get("/pictures/0", headers={"Cookie": cookie.split(";")[0]}), 401)  # ends with the process
+    kept = {"Cookie": cookie.split(";")[0]}
+    with squares.client(Access(TOKEN)) as another:  # as behind a balancer, or after a restart
+        assert another.get("/pictures/0", headers=kept).status_code == 200
+        problem(another.get("/pictures/0", headers={"Cookie": kept["Cookie"][:-1] + "x"}), 401)
+    with squares.client(Access(TOKEN + "0")) as changed:
+        problem(changed.get("/pictures/0", headers=kept), 401)
 
 
 def test_where_no_token_is_asked_for_any_is_fine(squares: Collection) -> None:

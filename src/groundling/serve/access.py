@@ -1,7 +1,8 @@
 """Who may ask: a bearer token, a cookie for pages, and no page of another site.
 
-A browser's `<img>` cannot send a token, so POST /session gives a cookie for it. The cookie is not the token: it is
-made with a key that this process alone knows, and ends with it.
+A browser's `<img>` cannot send a token, so POST /session gives a cookie for it. The cookie is not the token, which
+cannot be computed from it. It is made with the token as its key, so that all servers with the same token take it, on
+whatever machine, and none does when the token has changed.
 
 A page of another site can point a name of its own at this machine ("DNS rebinding") and would then be allowed to read
 what it answers. Numbers cannot be rebound, so that only names which are known are answered to.
@@ -11,9 +12,8 @@ import hashlib
 import hmac
 import ipaddress
 import re
-import secrets
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from starlette.requests import cookie_parser
@@ -38,7 +38,6 @@ class Access:
 
     token: str | None = None
     names: frozenset[str] | None = frozenset()
-    _key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
 
     def __post_init__(self) -> None:
         if self.token is not None and (len(self.token) < SHORTEST_TOKEN or not self.token.isascii()):
@@ -51,8 +50,8 @@ class Access:
         return self.token is None or _same(given, self.token)
 
     def cookie(self) -> str:
-        """What a browser keeps instead of the token."""
-        return hmac.digest(self._key, b"session", "sha256").hex()
+        """What a browser keeps instead of the token; only asked for where there is one."""
+        return hmac.digest((self.token or "").encode("ascii"), COOKIE.encode("ascii"), "sha256").hex()
 
     def check(self, scope: Scope) -> None:
         """Raises the problem of a request that is not answered."""
