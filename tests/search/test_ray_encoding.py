@@ -29,7 +29,7 @@ import groundling
 from groundling.distributed import cluster as clusters
 from groundling.distributed.cluster import Cluster, joined
 from groundling.distributed.sources import Item, read
-from groundling.distributed.workers import Decoder, is_in, sorted_keys
+from groundling.distributed.workers import Decoder, Loaded, is_in, sorted_keys
 from groundling.errors import UserError
 from groundling.search import Index, index_pictures, index_source, ray_indexing
 from groundling.settings import FeatureSettings
@@ -56,14 +56,14 @@ def ray_here() -> Iterator[Cluster]:
             yield cluster
 
 
-def toy_encoder(log: Path, pause: float, *_: Any) -> tuple[Any, str]:
+def toy_encoder(log: Path, pause: float, *_: Any) -> Loaded:
     """In a worker; `log` gets a line for each picture that is encoded."""
-    return Toy(log, pause).encode_prepared, "toy"
+    return Loaded(Toy(log, pause).encode_prepared, "toy")
 
 
-def dying_encoder(log: Path, real: Callable[..., Any], *arguments: Any) -> tuple[Any, str]:
+def dying_encoder(log: Path, real: Callable[..., Loaded], *arguments: Any) -> Loaded:
     """In a worker, which is killed in the middle of its second portion, but only one worker and once."""
-    encode, fingerprint = real(*arguments)
+    network = real(*arguments)
     calls = []
 
     def encode_or_die(arrays: list[Any]) -> Any:
@@ -71,9 +71,9 @@ def dying_encoder(log: Path, real: Callable[..., Any], *arguments: Any) -> tuple
         if len(calls) == 2 and not log.exists():
             log.write_text("killed")
             os.kill(os.getpid(), signal.SIGKILL)
-        return encode(arrays)
+        return network.encode(arrays)
 
-    return encode_or_die, fingerprint
+    return network._replace(encode=encode_or_die)
 
 
 def dying_read(log: Path, items: list[Item]) -> Any:
@@ -105,11 +105,39 @@ def test_a_worker_that_is_killed_loses_nothing_and_makes_nothing_twice(
     assert not list(place.glob("*.part")) and not list(place.glob(".*"))
     plain = extract(paths, backbone, cut, folder=tmp_path / "plain").vectors
     order = [paths.index(tmp_path / "photos" / name) for name in found.names]
-    np.testing.assert_allclose(found.vectors, plain[order], rtol=1e-4, atol=1e-5)  # other batches, other rounding
+    vectors = found.vectors(found.names)
+    np.testing.assert_allclose(vectors, plain[order], rtol=1e-4, atol=1e-5)  # other batches, other rounding
     monkeypatch.setattr(Backbone, "encode", None)  # called, it would be an error
-    np.testing.assert_array_equal(
-        extract(paths, backbone, cut).vectors, found.vectors
-    )  # one machine goes on from there
+    np.testing.assert_array_equal(extract(paths, backbone, cut).vectors, vectors)  # one machine goes on from there
+
+
+def noting_encoder(log: Path, at_once: int | None, *_: Any) -> Loaded:
+    """In a worker; `log` gets a line for each call, with the number of pictures."""
+    model = Toy()
+
+    def encode(arrays: list[Any]) -> Any:
+        with log.open("a") as file:
+            file.write(f"{len(arrays)}\n")
+        return model.encode_prepared(arrays)
+
+    return Loaded(encode, "toy", at_once)
+
+
+@needs_ray
+@pytest.mark.parametrize(("at_once", "sizes"), [(10, [10, 10, 10]), (None, [2, 4, 4, 4, 4, 4])])
+def test_a_network_is_given_as_many_pictures_at_once_as_it_asks_for(
+    ray_here: Cluster, toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int | None, sizes: list[int]
+) -> None:
+    """More than the four that are decoded together; the last batch is filled up."""
+    names = paint_many(tmp_path / "photos", 22)
+    monkeypatch.setattr(ray_indexing, "make_encoder", partial(noting_encoder, tmp_path / "sizes", at_once))
+    built = index_pictures(tmp_path / "photos", tmp_path / "index", "toy", ray="local")
+    assert (built.count, built.encoded) == (22, 22)
+    assert sorted(map(int, (tmp_path / "sizes").read_text().split())) == sizes
+    index_pictures(tmp_path / "photos", tmp_path / "plain", "toy")
+    one, two = Index.open(tmp_path / "plain"), Index.open(tmp_path / "index")
+    assert two.entries.table["name"].to_pylist() == names
+    np.testing.assert_array_equal(one.store.vectors(np.arange(22)), two.store.vectors(np.arange(22)))
 
 
 @needs_ray
@@ -198,7 +226,7 @@ def test_a_worker_with_another_model_and_a_mistake_in_a_worker_are_one_sentence(
     def index() -> None:
         index_pictures(tmp_path / "photos", tmp_path / "index", "toy", ray="local")
 
-    monkeypatch.setattr(ray_indexing, "make_encoder", lambda *_: (None, "another"))
+    monkeypatch.setattr(ray_indexing, "make_encoder", lambda *_: Loaded(Toy().encode_prepared, "another"))
     with pytest.raises(UserError, match="a worker has another model under this name"):
         index()
     (tmp_path / "cut.tar").write_bytes(b"no tar" * 200)

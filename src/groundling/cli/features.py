@@ -53,6 +53,7 @@ def features(
     from groundling.errors import UserError
     from groundling.settings import FeatureSettings, check
     from groundling.vision.from_settings import comes_with_features, corpus_features, save_array, source_features
+    from groundling.vision.large_arrays import rows_of
 
     chosen = {"backbone": backbone, "size": size, "mirror": mirror, "crop": not whole, "crops": crops}
     chosen |= {"grid": grid, "stage": stage, "projected": projected, "views": views}
@@ -64,20 +65,23 @@ def features(
         if ray is None:
             raise UserError(f"{corpus}: shards and addresses are read by workers of Ray; add --ray local")
         found = source_features(corpus, settings, ray, strict)
-        names, vectors, skipped, known_as, made_by = found.names, found.vectors, sorted(found.failed), corpus, backbone
+        names, skipped, known_as, made_by = found.names, sorted(found.failed), corpus, backbone
+        dimensions = found.dim
+        if out is not None:
+            save_array(out, found.vectors(names), names)
     else:
         loaded = catalogue.load(corpus, data=data, split=split)
         every, usable = corpus_features(loaded, settings, strict=strict, ray=ray)
-        names, vectors = [str(name) for name in loaded.pictures[usable]], every[usable]
+        names, dimensions = [str(name) for name in loaded.pictures[usable]], every.shape[-1]
+        if out is not None:
+            save_array(out, rows_of(every, usable), names)
         skipped, known_as = [str(name) for name in loaded.pictures[~usable]], loaded.name
         made_by = "came with the corpus" if comes_with_features(loaded, settings) else backbone
-    if out is not None:
-        save_array(out, vectors, names)
     facts = {
         "corpus": known_as,
         "backbone": made_by,
         "pictures": len(names),
-        "dimensions": int(vectors.shape[-1]),
+        "dimensions": int(dimensions),
         "skipped": skipped,
         "seconds": round(time.monotonic() - started, 1),
     }

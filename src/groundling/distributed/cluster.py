@@ -5,6 +5,7 @@ one process, which writes it once. Ray's workers exchange pickles: whoever reach
 Ray that is started here asks for a secret that is drawn anew each time, and has no dashboard.
 """
 
+import math
 import os
 import re
 import secrets
@@ -22,7 +23,7 @@ from groundling.errors import UserError
 from groundling.progress import bar
 
 LOCAL = "local"
-PORTION = 32  # pictures that are decoded, sent and encoded together
+PORTION = 32  # pictures that are decoded and sent together
 STARTS = 3  # times that a Ray of this machine is started until it is said that it does not
 TRIES = 3  # more of a portion whose worker was lost
 DECODE_SHARE = 0.2  # decoders for each core, where there is no GPU: what decoding takes of the work
@@ -187,10 +188,13 @@ class Cluster:
     def _encoded(
         self, todo: list[Item], known: Any, decoders: list[Any], encoders: list[Any]
     ) -> Iterator[tuple[list[Seen], Vectors | None]]:
-        """At most two portions wait for each worker; each goes to those with the least to do."""
-        waiting: dict[Any, tuple[Any, Any]] = {}
+        """At most two batches wait for each encoder and two portions for each decoder; each goes to those with the
+        least to do. A batch has as many pictures as the networks ask for, a portion if they do not."""
+        waiting: dict[Any, tuple[Any, ...]] = {}
         busy: Counter[Any] = Counter()
-        most = 2 * (len(encoders) + len(decoders))
+        asked: list[int | None] = self.ray.get([one.at_once.remote() for one in encoders])
+        size = min(one or PORTION for one in asked)
+        most = 2 * len(encoders) + math.ceil(2 * len(decoders) * PORTION / max(size, PORTION))
 
         def collected() -> tuple[list[Seen], Vectors | None]:
             done, _ = self.ray.wait(list(waiting), num_returns=1)
@@ -198,12 +202,18 @@ class Cluster:
             result: tuple[list[Seen], Vectors | None] = self.ray.get(done[0])
             return result
 
-        for portion in portions(todo, PORTION):
+        def least_busy(some: list[Any]) -> Any:
+            one = min(some, key=lambda one: busy[one])
+            busy[one] += 1
+            return one
+
+        for batch in portions(todo, size):
             if len(waiting) >= most:
                 yield collected()
-            decoder, encoder = (min(some, key=lambda one: busy[one]) for some in (decoders, encoders))
-            waiting[encoder.encode.remote(decoder.prepare.remote(portion, known))] = (decoder, encoder)
-            busy.update((decoder, encoder))
+            encoder, several = least_busy(encoders), list(portions(batch, PORTION))
+            hands = [least_busy(decoders) for _ in several]
+            prepared = [one.prepare.remote(portion, known) for one, portion in zip(hands, several, strict=True)]
+            waiting[encoder.encode.remote(*prepared)] = (encoder, *hands)
         while waiting:
             yield collected()
 

@@ -24,6 +24,21 @@ Encode = Callable[[list[Array]], Vectors]
 RECENT = 2 * 10**9  # nanoseconds; a file written so shortly ago may change again within its time stamp
 
 
+class Loaded(NamedTuple):
+    """What a worker has to encode with.
+
+    Attributes:
+        encode: arrays of pictures to their vectors.
+        fingerprint: of the network.
+        at_once: as many pictures as it is always to be given, as a GPU wants it, which prepares for each size of a
+            batch anew; None: any number.
+    """
+
+    encode: Encode
+    fingerprint: str
+    at_once: int | None = None
+
+
 class Seen(NamedTuple):
     """What became of one picture.
 
@@ -98,18 +113,28 @@ class Decoder:
 
 
 class Encoder:
-    """Encodes what was prepared. `make` loads the network, and gives what encodes with it and its fingerprint."""
+    """Encodes what was prepared. `make` loads the network."""
 
-    def __init__(self, make: Callable[..., tuple[Encode, str]], arguments: Sequence[Any], alone: bool) -> None:
-        self.work, self.fingerprint = make(*arguments)
+    def __init__(self, make: Callable[..., Loaded], arguments: Sequence[Any], alone: bool) -> None:
+        self.network = make(*arguments)
         torch: Any = sys.modules.get("torch")  # an exported model runs without it
         if alone and torch is not None:  # the layers are so small that cores would wait for each other
             torch.set_num_threads(1)
 
     def known_as(self) -> str:
-        return self.fingerprint
+        return self.network.fingerprint
 
-    def encode(self, prepared: tuple[list[Seen], list[Array]]) -> tuple[list[Seen], Vectors | None]:
-        """The vectors of the fresh ones, None where there are none; what became of each is handed on."""
-        seen, arrays = prepared
-        return seen, self.work(arrays) if arrays else None
+    def at_once(self) -> int | None:
+        return self.network.at_once
+
+    def encode(self, *prepared: tuple[list[Seen], list[Array]]) -> tuple[list[Seen], Vectors | None]:
+        """The vectors of the fresh ones, None where there are none; what became of each is handed on.
+
+        What several decoders have prepared is one batch; it is filled up where all are to have one size.
+        """
+        seen = [one for some, _ in prepared for one in some]
+        arrays = [array for _, some in prepared for array in some]
+        if not arrays:
+            return seen, None
+        missing = max(0, (self.network.at_once or 0) - len(arrays))
+        return seen, self.network.encode([*arrays, *arrays[-1:] * missing])[: len(arrays)]

@@ -8,7 +8,7 @@ from groundling.decoding.opening import COLLECTION
 from groundling.decoding.work import said
 from groundling.distributed.cluster import Cluster, Job
 from groundling.distributed.sources import Item, files_below, read, shards
-from groundling.distributed.workers import Encode, Read, Seen, sorted_keys
+from groundling.distributed.workers import Loaded, Read, Seen, sorted_keys
 from groundling.model import Vectors, load
 from groundling.search import walk
 from groundling.search.build import Build, usable
@@ -88,8 +88,9 @@ def _put(build: Build, seen: Seen, vector: Vectors | None) -> None:
     build.add(item.name, entry, found, encoded=vector is not None)
 
 
-def make_encoder(name: str, text: str | None, prompt: str | None) -> tuple[Encode, str]:
-    """In a worker: what encodes prepared pictures, and the fingerprint of that."""
+def make_encoder(name: str, text: str | None, prompt: str | None) -> Loaded:
+    """In a worker: what encodes prepared pictures."""
     model = searchable(load(name, text, "auto", prompt))
     model.load_picture_side()
-    return model.encode_prepared, model.picture_fingerprint
+    at_once = model.batch if model.batch > 1 else None  # one: for a core
+    return Loaded(model.encode_prepared, model.picture_fingerprint, at_once)

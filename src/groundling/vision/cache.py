@@ -122,7 +122,7 @@ def cached(
         rows, failed = rows_by_content(paths, pool)
         if strict:
             refuse(paths, failed)  # before hours of work
-        todo = _fill_from_cache(vectors, rows, place, dim)
+        todo = fill_from_cache(vectors, rows, place, dim)
         if todo:
             with writable(place, "features"):
                 write_json(place / "settings.json", settings)
@@ -170,7 +170,7 @@ def put_rows(vectors: shards.Vectors, rows: list[list[int]], features: shards.Ve
             vectors[places] = feature
 
 
-def _fill_from_cache(
+def fill_from_cache(
     vectors: shards.Vectors, rows: dict[bytes, list[int]], place: Path, dim: int
 ) -> dict[bytes, list[int]]:
     """Copy what is cached into `vectors`; what is left to compute, as rows by content."""

@@ -57,10 +57,7 @@ def _corpus_features_by_ray(
         found = ray_features(
             cluster, [Item(name, str((root / name).resolve())) for name in names], [], settings, strict
         )
-    rows = {name: row for row, name in enumerate(found.names)}
-    usable = np.array([name in rows for name in names], dtype=bool)
-    vectors = np.zeros((len(names), found.vectors.shape[1]), dtype=np.float32)
-    vectors[usable] = found.vectors[[rows[name] for name in names if name in rows]]
+    usable, vectors = np.array([name in found.keys for name in names], dtype=bool), found.vectors(names)
     return (vectors.reshape(len(names), settings.views, -1) if settings.views > 1 else vectors), usable
 
 

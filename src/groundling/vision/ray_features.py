@@ -2,33 +2,51 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from groundling.decoding.opening import PICTURES
 from groundling.decoding.work import said
 from groundling.distributed.cluster import Cluster, Job
 from groundling.distributed.sources import Item, read
-from groundling.distributed.workers import Encode, sorted_keys
+from groundling.distributed.workers import Loaded, sorted_keys
 from groundling.errors import UserError
 from groundling.files import remove_leftovers, write_json
 from groundling.settings import FeatureSettings, check
 from groundling.vision import shards
-from groundling.vision.cache import ShardWriter, encode_pixels, features_folder, features_settings
+from groundling.vision.cache import ShardWriter, encode_pixels, features_folder, features_settings, fill_from_cache
 from groundling.vision.decoding import writable
 from groundling.vision.from_settings import backbone_of, preprocessing_of
+from groundling.vision.large_arrays import room
 
 
 @dataclass(frozen=True)
 class Found:
-    """Features by name: `names` and `vectors` [names, views · dim] of all that could be read, in the order of names;
-    and for the others why, by name."""
+    """Pictures whose features are in the cache at `place`, `dim` numbers each: their `keys` there by name.
 
-    names: list[str]
-    vectors: shards.Vectors
+    For those that could not be read `failed` has why, by name; so many were `encoded`, the others known.
+    """
+
+    keys: dict[str, bytes]
     failed: dict[str, str]
     encoded: int
+    place: Path
+    dim: int
+
+    @property
+    def names(self) -> list[str]:
+        return sorted(self.keys)
+
+    def vectors(self, names: Sequence[str]) -> shards.Vectors:
+        """Features by name, [names, dim], read from the cache; zeros for a picture that has none."""
+        vectors = room((len(names), self.dim))
+        rows: dict[bytes, list[int]] = {}
+        for row, name in enumerate(names):
+            if name in self.keys:
+                rows.setdefault(self.keys[name], []).append(row)
+        if fill_from_cache(vectors, rows, self.place, self.dim):
+            raise UserError(f"{self.place}: features were lost there meanwhile; give the command once more")
+        return vectors
 
 
 def ray_features(
@@ -38,11 +56,14 @@ def ray_features(
     settings: FeatureSettings,
     strict: bool = False,
 ) -> Found:
-    """The features of these pictures and of those in these shards; what is cached is not computed again."""
+    """Puts the features of these pictures, and of those in these shards, into the cache; what is there is not computed.
+
+    They are not held in memory: those of a shard are written, and forgotten.
+    """
     backbone = backbone_of(settings)
     cut = preprocessing_of(settings, backbone)
     place, dim = features_folder(backbone, cut), cut.views * backbone.dim
-    known = {key: vector for keys, some in shards.read_all(place, dim) for key, vector in zip(keys, some, strict=True)}
+    known = {key for keys, _ in shards.read_all(place, dim) for key in keys}
     with writable(place, "features"):
         write_json(place / "settings.json", features_settings(backbone, cut))
         remove_leftovers(place)
@@ -67,15 +88,14 @@ def ray_features(
             new = {one.key: row for row, one in enumerate(fresh) if one.key not in known}
             if new:
                 shard.add(list(new), vectors[list(new.values())])
-                known |= {key: vectors[row] for key, row in new.items()}
-    names = sorted(key_of)
-    rows = np.stack([known[key_of[name]] for name in names]) if names else np.zeros((0, dim), dtype=np.float32)
-    return Found(names, rows, failed, len(known) - before)
+                known |= new.keys()
+    return Found(key_of, failed, len(known) - before, place, dim)
 
 
-def make_encoder(values: dict[str, Any]) -> tuple[Encode, str]:
-    """In a worker: what encodes by these settings, and what its features depend on."""
+def make_encoder(values: dict[str, Any]) -> Loaded:
+    """In a worker: what encodes by these settings; its fingerprint is what its features depend on."""
     settings = check(FeatureSettings, values, "features")
     backbone = backbone_of(settings)
     cut = preprocessing_of(settings, backbone)
-    return lambda pixels: encode_pixels(backbone, pixels, cut), str(features_settings(backbone, cut))
+    at_once = max(1, backbone.at_once // cut.parts) if backbone.device.type == "cuda" else None
+    return Loaded(lambda pixels: encode_pixels(backbone, pixels, cut), str(features_settings(backbone, cut)), at_once)
