@@ -1,9 +1,11 @@
 """What exact ranks cost: time against one float32 matrix product of the same size, and memory beyond the vectors.
 
     python benchmarks/ranks.py [--pictures 5000] [--captions 25000] [--dimensions 1024] [--threads 2] [--json]
+    python benchmarks/ranks.py --vectors collapsed    # or copied; the time alone
 
 The product writes into memory that is already there, so that it is as fast as it can be, and it is timed in turn with
-our ranks in the same run. Vectors are random: a trained model has fewer scores near a threshold, and is faster.
+our ranks in the same run. Vectors are random: a trained model has fewer scores near a threshold, and is faster. Those
+that are hard to tell apart are slower: collapsed (all scores agree to five digits), copied (a hundred, over and over).
 """
 
 import argparse
@@ -19,6 +21,13 @@ from collections.abc import Callable
 import torch
 
 from groundling.evaluation.ranks import ranks
+from ranks_gpu import collapsed, copied
+
+KINDS: dict[str, Callable[[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]] = {
+    "random": lambda pictures, captions: (pictures, captions),
+    "collapsed": collapsed,
+    "copied": copied,
+}
 
 
 def random_vectors(rows: int, dimensions: int) -> torch.Tensor:
@@ -35,9 +44,9 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def time_ratio(pictures: int, captions: int, dimensions: int, repeat: int) -> dict[str, float]:
+def time_ratio(pictures: int, captions: int, dimensions: int, repeat: int, kind: str) -> dict[str, float]:
     """Medians of both, one after the other in every repetition, after one round to warm up."""
-    gallery, queries = random_vectors(pictures, dimensions), random_vectors(captions, dimensions)
+    gallery, queries = KINDS[kind](random_vectors(pictures, dimensions), random_vectors(captions, dimensions))
     owners = torch.arange(captions) * pictures // captions
     product = torch.empty(pictures, captions)
     times: dict[str, list[float]] = {"product": [], "ranks": []}
@@ -82,6 +91,7 @@ def main() -> None:
     parser.add_argument("--captions", type=int, default=25_000)
     parser.add_argument("--dimensions", type=int, default=1_024)
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--vectors", choices=KINDS, default="random")
     parser.add_argument("--threads", type=int, default=os.cpu_count(), help="default: all cores")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--only-memory", action="store_true", help=argparse.SUPPRESS)
@@ -91,14 +101,15 @@ def main() -> None:
     if options.only_memory:
         print(extra_memory(options.pictures, options.captions, options.dimensions))
         return
-    sizes = (options.captions, 2 * options.captions)
+    sizes = (options.captions, 2 * options.captions) if options.vectors == "random" else ()
     memory = {captions: extra_memory_apart(options, captions) for captions in sizes}
     result = {
         "pictures": options.pictures,
         "captions": options.captions,
         "dimensions": options.dimensions,
+        "vectors": options.vectors,
         "threads": options.threads,
-        **time_ratio(options.pictures, options.captions, options.dimensions, options.repeat),
+        **time_ratio(options.pictures, options.captions, options.dimensions, options.repeat, options.vectors),
         "extra_megabytes": {str(captions): round(value, 1) for captions, value in memory.items()},
         "score_matrix_megabytes": {str(captions): options.pictures * captions * 4 / 2**20 for captions in sizes},
     }
@@ -108,7 +119,7 @@ def main() -> None:
     print(
         f"{options.pictures:,} pictures × {options.captions:,} captions × {options.dimensions:,} dimensions, ", end=""
     )
-    print(f"{options.threads} threads")
+    print(f"{options.vectors} vectors, {options.threads} threads")
     print(f"one float32 product   {result['product_seconds']:.2f} s")
     print(f"ranks, both directions {result['ranks_seconds']:.2f} s = {result['ratio']:.2f} products")
     for captions in sizes:

@@ -10,7 +10,7 @@ from commands import assert_one_sentence, call
 
 from groundling.plan import Work, measured, plan
 from groundling.plan.estimate import EXACT_UP_TO, HELD_UP_TO, advice, decode_seconds
-from groundling.plan.plan_table import hours, parts_table, size
+from groundling.plan.plan_table import hours, parts_table, size, total_cost
 from groundling.vision import large_arrays
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +29,7 @@ def test_hours_are_the_measured_seconds_times_the_work() -> None:
     assert found["train"].core_hours == pytest.approx(2 * found["train"].hours)
     with_gpu = parts(replace(WORK, gpus=8))["train"]
     assert with_gpu.gpu_hours == with_gpu.hours == pytest.approx(1_440_000 / 1038 / 3600)
-    assert with_gpu.core_hours is None and "not measured here" in with_gpu.note
+    assert with_gpu.core_hours is None and "was not measured" in with_gpu.note
     # 5,000 pictures with 25,600 captions × 512, of 5,000 × 25,000 × 1,024 in 1.77 s on two cores
     assert found["evaluate"].core_hours == pytest.approx(2 * 1.77 * 1.024 / 2 / 3600)
     # and of 200,000 × 400,000 × 512 in 0.918 s on a GPU
@@ -42,6 +42,35 @@ def test_hours_are_the_measured_seconds_times_the_work() -> None:
     # 18 times as many vectors of 8 times as many numbers, and 18 ** 0.5 times as many lists
     assert found["index, approximate"].hours == pytest.approx(8.6 * 18**1.5 * 8 / 3600)
     assert found["build the corpus"].core_hours == pytest.approx(507.2 * 1.8432 / 3600)
+    # 3.6 times as many rows of 4 times as many numbers as a million of 128 at 27,046 a second
+    assert found["index, Milvus"].hours == pytest.approx(3_600_000 * 4 / 27_046 / 3600)
+    assert found["index, Milvus"].core_hours == pytest.approx(22.8 * 3.6 * 4 / 3600)
+
+
+def test_encoding_on_gpus_takes_as_long_as_the_slower_of_decoding_and_the_network() -> None:
+    one = parts(replace(WORK, gpus=1))["encode pictures"]
+    assert one.core_hours == pytest.approx(1000 * 0.0044)  # decoding alone
+    assert one.gpu_hours == pytest.approx(1000 / 14_906)
+    slowed = 3_528 / 2_376  # cores have other things to do
+    assert one.hours == pytest.approx(100 * 0.0044 * slowed) and one.hours < parts()["encode pictures"].hours
+    assert "98 would keep up" in one.note  # 14,906 × 0.0044 × slowed = 97.4
+    assert parts(replace(WORK, gpus=2))["encode pictures"].hours == one.hours
+    many = replace(WORK, cores=1000)
+    with_one, with_two = (parts(replace(many, gpus=gpus))["encode pictures"] for gpus in (1, 2))
+    assert with_one.hours == pytest.approx(1000 / 14_906) and with_two.hours == pytest.approx(500 / 14_906)
+    assert with_one.note == "" and "--ray" in with_two.note
+
+
+def test_features_that_exceed_the_memory_of_a_gpu_are_not_trained_on_there() -> None:
+    work = replace(WORK, gpus=8, gpu_memory=3_600_000 * 4 * 1280)
+    assert parts(work)["train"].hours is not None
+    large = parts(replace(work, pictures=3_600_001))["train"]
+    assert large.hours is large.gpu_hours is None and large.memory == 3_600_001 * 4 * 1280
+    assert "do not share" in large.note and "fewer than 3,600,000 pictures" in large.note
+    assert parts(replace(work, pictures=3_600_001, gpus=0))["train"].hours is not None  # mapped into memory
+    row = call("plan", "--markdown").out.rstrip().splitlines()[-1]
+    assert "100,000,000" in row and "does not fit a GPU" in row
+    assert "does not fit" not in call("plan", "--gpu-memory", "600", "--markdown").out
 
 
 def test_bytes_are_those_of_the_formats() -> None:
@@ -79,6 +108,18 @@ def test_costs_are_computed_only_where_there_are_prices() -> None:
     assert parts(replace(WORK, core_price=0.5))["encode pictures"].cost == pytest.approx(500 * 0.0262)
 
 
+def test_a_machine_is_paid_by_the_clock_and_only_the_index_that_is_advised() -> None:
+    made = plan(replace(WORK, gpus=1, machine_price=4.0))
+    for part in made.parts:
+        assert part.cost == (None if part.hours is None else pytest.approx(4 * part.hours))
+    done = {part.what: part for part in made.done}
+    assert "index, approximate" in done and "index, on disk" not in done and "index, exact" not in done
+    assert total_cost(made) == pytest.approx(4 * sum(part.hours for part in done.values() if part.hours is not None))
+    (note,) = [note for note in parts_table(made).notes if "prices" in note]
+    assert note.endswith("build the corpus; encode pictures; train; evaluate; index, approximate.")
+    assert " 91 without training " in call("plan", "--machine-hour", "4", "--markdown").out
+
+
 def test_advice_follows_what_an_index_does_by_itself() -> None:
     from groundling.search import store
 
@@ -103,7 +144,7 @@ def test_each_number_stands_on_its_page_under_its_command(one: measured.Measured
 def test_the_page_is_what_the_command_prints() -> None:
     page = (ROOT / "docs" / "scale.md").read_text(encoding="utf-8")
     shown = re.findall(r"^<!-- (groundling plan.*?) -->\n", page, re.MULTILINE)
-    assert len(shown) == 2
+    assert len(shown) == 3
     for command in shown:
         said = call(*shlex.split(command)[1:])
         assert said.code == 0
@@ -129,7 +170,11 @@ def test_the_command_for_programs_and_people() -> None:
         (["--pictures", "10", "--cores", "0"], "--cores: at least 1"),
         (["--pictures", "10", "--gpus", "-1"], "--gpus cannot be less than 0"),
         (["--pictures", "10", "--gpu-hour", "-1"], "--gpu-hour cannot be less than 0"),
-        (["--pictures", "10", "--megapixels", "nan"], "--megapixels must be more"),
+        (["--pictures", "10", "--megapixels", "nan"], "--megapixels and --gpu-memory must be more"),
+        (["--gpu-memory", "0"], "--megapixels and --gpu-memory must be more"),
+        (["--machine-hour", "-1"], "--machine-hour cannot be less than 0"),
+        (["--machine-hour", "4", "--cpu-hour", "1"], "--machine-hour is the price of all there is"),
+        (["--captions", "10"], "--captions goes with --pictures"),
     ],
 )
 def test_mistakes_are_one_sentence(arguments: list[str], words: str) -> None:

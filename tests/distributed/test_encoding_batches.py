@@ -1,9 +1,12 @@
 """Batches of workers that encode: of the size that their network asks for."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
+from groundling.distributed.cluster import PORTION, Cluster
 from groundling.distributed.sources import Item
 from groundling.distributed.workers import Encoder, Loaded, Seen
 
@@ -28,3 +31,60 @@ def test_what_several_decoders_prepared_is_one_batch_filled_up_to_its_size() -> 
         assert vectors is not None and vectors.tolist() == [[1, 1], [2, 2], [3, 3]]
     assert given == [[1, 2, 3, 3, 3], [1, 2, 3]]
     assert encoder(5).encode(([], [])) == ([], None)
+
+
+class AtOnce:
+    """In the place of Ray: what is asked for is there at once."""
+
+    def __init__(self) -> None:
+        self.most = 0
+
+    def cluster_resources(self) -> dict[str, float]:
+        return {"CPU": 4, "GPU": 1}
+
+    def get(self, asked: Any) -> Any:
+        return asked[0] if isinstance(asked, tuple) else asked
+
+    def wait(self, waiting: list[Any], num_returns: int) -> tuple[list[Any], list[Any]]:
+        self.most = max(self.most, len(waiting))
+        return waiting[:1], waiting[1:]
+
+
+class Ref(tuple[Any]):
+    """A promise, which Ray tells from all others."""
+
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+
+class Actor:
+    def __init__(self, **methods: Any) -> None:
+        for name, method in methods.items():
+            setattr(self, name, SimpleNamespace(remote=method))
+
+
+@pytest.mark.parametrize(
+    ("at_once", "sizes", "most"),
+    [(None, [32] * 31 + [8], 8), (100, [100] * 10, 4), (334, [334, 334, 332], 3), (20, [20] * 50, 8)],
+)
+def test_batches_are_as_large_as_a_network_asks_for_and_decoded_in_portions(
+    at_once: int | None, sizes: list[int], most: int
+) -> None:
+    """One that encodes has two batches to come, and three that decode two portions each."""
+    ray, encoded, prepared = AtOnce(), list[int](), list[int]()
+
+    def prepare(portion: list[Item], known: Any) -> list[Item]:
+        prepared.append(len(portion))
+        return portion
+
+    def encode(*portions: list[Item]) -> Ref:
+        encoded.append(sum(map(len, portions)))
+        return Ref([([item for some in portions for item in some], None)])
+
+    decoders = [Actor(prepare=prepare) for _ in range(3)]
+    encoders = [Actor(encode=encode, at_once=lambda: at_once)]
+    items = [Item(str(number), "") for number in range(1000)]
+    found = list(Cluster(ray)._encoded(items, None, decoders, encoders))
+    assert [item for seen, _ in found for item in seen] == items
+    assert encoded == sizes and ray.most == most
+    assert max(prepared) == min(PORTION, at_once or PORTION) and sum(prepared) == 1000

@@ -57,8 +57,8 @@ def ray_here() -> Iterator[Cluster]:
 
 
 def toy_encoder(log: Path, pause: float, *_: Any) -> Loaded:
-    """In a worker; `log` gets a line for each picture that is encoded."""
-    return Loaded(Toy(log, pause).encode_prepared, "toy")
+    """In a worker; `log` gets a line for each picture that is encoded. It asks for more than one portion at once."""
+    return Loaded(Toy(log, pause).encode_prepared, "toy", at_once=PORTION + 2)
 
 
 def dying_encoder(log: Path, real: Callable[..., Loaded], *arguments: Any) -> Loaded:
@@ -109,35 +109,6 @@ def test_a_worker_that_is_killed_loses_nothing_and_makes_nothing_twice(
     np.testing.assert_allclose(vectors, plain[order], rtol=1e-4, atol=1e-5)  # other batches, other rounding
     monkeypatch.setattr(Backbone, "encode", None)  # called, it would be an error
     np.testing.assert_array_equal(extract(paths, backbone, cut).vectors, vectors)  # one machine goes on from there
-
-
-def noting_encoder(log: Path, at_once: int | None, *_: Any) -> Loaded:
-    """In a worker; `log` gets a line for each call, with the number of pictures."""
-    model = Toy()
-
-    def encode(arrays: list[Any]) -> Any:
-        with log.open("a") as file:
-            file.write(f"{len(arrays)}\n")
-        return model.encode_prepared(arrays)
-
-    return Loaded(encode, "toy", at_once)
-
-
-@needs_ray
-@pytest.mark.parametrize(("at_once", "sizes"), [(10, [10, 10, 10]), (None, [2, 4, 4, 4, 4, 4])])
-def test_a_network_is_given_as_many_pictures_at_once_as_it_asks_for(
-    ray_here: Cluster, toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int | None, sizes: list[int]
-) -> None:
-    """More than the four that are decoded together; the last batch is filled up."""
-    names = paint_many(tmp_path / "photos", 22)
-    monkeypatch.setattr(ray_indexing, "make_encoder", partial(noting_encoder, tmp_path / "sizes", at_once))
-    built = index_pictures(tmp_path / "photos", tmp_path / "index", "toy", ray="local")
-    assert (built.count, built.encoded) == (22, 22)
-    assert sorted(map(int, (tmp_path / "sizes").read_text().split())) == sizes
-    index_pictures(tmp_path / "photos", tmp_path / "plain", "toy")
-    one, two = Index.open(tmp_path / "plain"), Index.open(tmp_path / "index")
-    assert two.entries.table["name"].to_pylist() == names
-    np.testing.assert_array_equal(one.store.vectors(np.arange(22)), two.store.vectors(np.arange(22)))
 
 
 @needs_ray

@@ -12,6 +12,7 @@ from torch import Tensor
 from groundling.batches.mapped_ids import MappedIds, cut_once, text_numbers
 from groundling.corpus import Corpus
 from groundling.corpus.parquet_texts import ParquetTexts
+from groundling.errors import UserError
 from groundling.text import Tokeniser
 
 
@@ -98,6 +99,7 @@ class TrainingData:
         device: torch.device,
         classes: npt.NDArray[np.int64] | None = None,
     ) -> "TrainingData":
+        check_room(features.size * 4, device)
         codes, languages = np.unique(corpus.languages, return_inverse=True)
         if isinstance(corpus.texts, ParquetTexts):
             kept = cut_once(tokeniser, corpus.texts, codes.tolist(), languages)
@@ -121,4 +123,17 @@ class TrainingData:
             codes=codes.tolist(),
             spellings=None if spellings is None else torch.from_numpy(spellings).to(device),
             classes=None if classes is None else torch.from_numpy(classes).to(device),
+        )
+
+
+def check_room(size: int, device: torch.device) -> None:
+    """An error where features of so many bytes do not fit into the memory of a GPU, where a training has them all."""
+    if device.type != "cuda":
+        return
+    free, _ = torch.cuda.mem_get_info(device)
+    if size > free:
+        raise UserError(
+            f"the features of these pictures, {size / 1e9:.1f} GB, must lie in the memory of the GPU, which has "
+            f"{free / 1e9:.1f} GB left, and several GPUs do not share them: train on fewer pictures "
+            "(--set corpus.training_pictures=N), or with --device cpu, which reads them from disk"
         )

@@ -21,10 +21,15 @@ def plan(
     ] = 0.3072,
     epochs: Annotated[int, typer.Option(help="How often a training sees each caption.")] = 10,
     test_pictures: Annotated[int, typer.Option(help="How many pictures an evaluation ranks.")] = 5000,
+    gpu_memory: Annotated[float, typer.Option(help="Of one GPU, in GB; 141 is that of an H200.")] = 141,
     gpu_hour: Annotated[
-        float | None, typer.Option(help="What an hour of one GPU costs; no cost is computed without.")
+        float | None,
+        typer.Option(help="Your price of an hour that one GPU computes; without prices no cost is computed."),
     ] = None,
-    cpu_hour: Annotated[float | None, typer.Option(help="What an hour of one core costs.")] = None,
+    cpu_hour: Annotated[float | None, typer.Option(help="Your price of an hour that one core computes.")] = None,
+    machine_hour: Annotated[
+        float | None, typer.Option(help="Your price of an hour by the clock of all cores and GPUs together.")
+    ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="The table as on a page.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -34,21 +39,34 @@ def plan(
     """
     from dataclasses import asdict
 
-    from groundling.plan import SIZES, Work
+    from groundling.errors import UserError
+    from groundling.plan import Work
     from groundling.plan import plan as planned
-    from groundling.plan.plan_table import overview, parts_table
+    from groundling.plan.plan_table import CAPTIONS_EACH, overview, parts_table, sizes
 
+    if pictures is None and captions is not None:
+        raise UserError("--captions goes with --pictures; without both there are five for each picture")
+    count = 1 if pictures is None else _whole("--pictures", pictures)
+    work = Work(
+        count,
+        CAPTIONS_EACH * count if captions is None else _whole("--captions", captions),
+        gpus,
+        cores,
+        dimensions,
+        features,
+        megapixels,
+        epochs,
+        test_pictures,
+        gpu_memory * 1e9,
+        gpu_hour,
+        cpu_hour,
+        machine_hour,
+    )
     if pictures is None:
-        plans = [planned(Work(size, 5 * size, gpus, cores)) for size in SIZES]
-        shown = overview(gpus, cores)
-        value: Any = [asdict(one) for one in plans]
+        shown = overview(work)
+        value: Any = [asdict(made) for made in sizes(work)]
     else:
-        count = _whole("--pictures", pictures)
-        texts = 5 * count if captions is None else _whole("--captions", captions)
-        sizes = {"dimensions": dimensions, "features": features, "epochs": epochs, "test_pictures": test_pictures}
-        made = planned(
-            Work(count, texts, gpus, cores, megapixels=megapixels, gpu_price=gpu_hour, core_price=cpu_hour, **sizes)
-        )
+        made = planned(work)
         shown, value = parts_table(made), asdict(made)
     if as_json:
         return print_json(value)

@@ -1,6 +1,10 @@
 """Plans as tables: of the parts of one, and of what to use from ten thousand pictures to a hundred million."""
 
-from groundling.plan.estimate import SIZES, Part, Plan, Work, figures, plan, seconds
+from dataclasses import replace
+
+from groundling.plan.amounts import hours, seconds, size
+from groundling.plan.estimate import SIZES, Plan, plan
+from groundling.plan.work import Part, Work
 from groundling.report.formatted_table import Column, Table
 
 CAPTIONS_EACH = 5  # of the pictures of the overview
@@ -12,14 +16,17 @@ def parts_table(made: Plan) -> Table:
     names = ["", "with", "memory", "disk", "core hours", "GPU hours", "hours", *(["cost"] if priced else []), "note"]
     rows = [_row(part, priced) for part in made.parts]
     work = made.work
-    with_what = f"{work.cores} cores" + (f" and {work.gpus} GPUs" if work.gpus else "")
+    with_what = f"{work.cores} cores" + (f" and {work.gpus} GPU{'s' * (work.gpus > 1)}" if work.gpus else "")
     title = f"{work.pictures:,} pictures, {work.captions:,} captions, {with_what}: {made.use}"
     return Table(title, [Column(name, text=True) for name in names], rows, notes=notes(made))
 
 
 def notes(made: Plan) -> list[str]:
     machines = sorted({one.machine for one in made.constants})
+    priced = [part.what for part in made.done if part.cost is not None]
+    cost = f"At your prices {hours(total_cost(made))} for all of: {'; '.join(priced)}."
     return [
+        *([cost] if priced else []),
         "A dash: not measured here, or nothing to speak of. Memory of an index is that of building it.",
         f"Computed from what was measured on {' and on '.join(machines)} (--json has each number and its command); "
         "your machine differs.",
@@ -32,8 +39,11 @@ def _row(part: Part, priced: bool) -> list[str]:
     return [*cells, *([hours(part.cost)] if priced else []), part.note]
 
 
-def overview(gpus: int = 1, cores: int = 16) -> Table:
-    """A row for each size, from ten thousand pictures to a hundred million, with five captions each."""
+def overview(work: Work) -> Table:
+    """A row for each size, from ten thousand pictures to a hundred million, with five captions each; all else as in
+    `work`, and the cost only where there are prices."""
+    plans = sizes(work)
+    priced = any(part.cost is not None for made in plans for part in made.parts)
     names = [
         "pictures",
         "encode, hours",
@@ -42,36 +52,26 @@ def overview(gpus: int = 1, cores: int = 16) -> Table:
         "exact query",
         "disk of the index",
         "memory to build it",
+        *(["cost"] if priced else []),
         "use",
     ]
-    rows = []
-    for pictures in SIZES:
-        made = plan(Work(pictures, CAPTIONS_EACH * pictures, gpus, cores))
-        of = {part.what: part for part in made.parts}
-        index = of["index, exact"]
-        query = "–" if index.query is None else seconds(index.query)
-        row = [f"{pictures:,}", hours(of["encode pictures"].hours), size(of["cache features"].disk)]
-        used = next(part for part in of.values() if part.how in made.use)
-        row += [hours(of["train"].hours), query, size(used.disk), size(used.memory), made.use]
-        rows.append(row)
-    return Table("", [Column(name, text=True) for name in names], rows)
+    return Table("", [Column(name, text=True) for name in names], [_overview_row(made, priced) for made in plans])
 
 
-def hours(value: float | None) -> str:
-    if value is None:
-        return "–"
-    return "under 0.01" if value < 0.01 else figures(value)
+def sizes(work: Work) -> list[Plan]:
+    return [plan(replace(work, pictures=count, captions=CAPTIONS_EACH * count)) for count in SIZES]
 
 
-def size(value: float | None) -> str:
-    """Bytes, for people.
+def _overview_row(made: Plan, priced: bool) -> list[str]:
+    of = {part.what: part for part in made.parts}
+    query, training = of["index, exact"].query, of["train"]
+    used = next(part for part in made.done if part.what.startswith("index"))
+    trained = "does not fit a GPU" if training.hours is None else hours(training.hours)
+    row = [f"{made.work.pictures:,}", hours(of["encode pictures"].hours), size(of["cache features"].disk), trained]
+    row += ["–" if query is None else seconds(query), size(used.disk), size(used.memory)]
+    cost = hours(total_cost(made)) + (" without training" if training.cost is None else "")
+    return [*row, *([cost] if priced else []), made.use]
 
-    >>> size(2.05e9), size(5.2e11)
-    ('2 GB', '520 GB')
-    """
-    if value is None:
-        return "–"
-    for unit, one in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if value >= one:
-            return f"{figures(value / one)} {unit}"
-    return f"{figures(value / 1e3)} kB"
+
+def total_cost(made: Plan) -> float:
+    return sum(part.cost for part in made.done if part.cost is not None)
