@@ -49,9 +49,10 @@ class Figure:
     def like(self, found: re.Match[str]) -> str:
         """The figure written as the one that stands there: its decimals, with sign, spread and commas or without."""
         digits = len(found["decimals"] or "")
-        sign = ("+" if self.mean >= 0 else "−") if found["sign"] or self.mean < 0 else ""
         commas = "," in found["value"]
-        text = sign + _written(abs(self.mean), digits, commas)
+        size = _written(abs(self.mean), digits, commas)
+        below = self.mean < 0 and any(digit in size for digit in "123456789")  # −0.0 only where a sign stands already
+        text = (("+" if self.mean >= 0 else "−") if found["sign"] or below else "") + size
         if not found["spread"]:
             return text
         if self.spread is None:

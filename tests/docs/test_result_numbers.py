@@ -85,6 +85,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     recalls = {"en R@1": cell(20.0, 21.0, 22.0), "en R@5": cell(40.0, 41.0, 42.0)}  # of which claims take the mean
     sized = {"name": "sized", "columns": {}, "parameters": {"all": 6_778_368, "words": 190_000}}
     earlier = [{**rows[1], "name": "oldest"}, {"name": "by recall", "columns": recalls}, sized]
+    earlier.append({"name": "newest", "columns": {"en": cell(33.01, 34.01, 35.01)}})
     (folder / "earlier.json").write_text(json.dumps({"rows": earlier}))
     monkeypatch.setattr(result_numbers, "ROOT", tmp_path)
     return tmp_path
@@ -106,6 +107,11 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             "<!--= table :: new − earlier: by recall :: en -->+1.0",
             "<!--= table :: new − earlier: by recall :: en -->+3.0",
         ),
+        (
+            "<!--= table :: new − earlier: newest :: en -->0.3 ± 1.0",  # −0.01 is 0.0 where no sign stands
+            "<!--= table :: new − earlier: newest :: en -->0.0 ± 2.3",
+        ),
+        ("<!--= table :: new − earlier: newest :: en -->0.30", "<!--= table :: new − earlier: newest :: en -->−0.01"),
         ("<!--= earlier :: by recall :: en -->1.0 ± 9.9", "<!--= earlier :: by recall :: en -->31.0 ± 1.0"),
         (
             "<!--= earlier :: sized :: parameters.all (M) -->1.0M",
