@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pets import corpus
 
-from groundling.corpus import near_duplicates
+from groundling.corpus import near_duplicates, nearest_features
+from groundling.corpus.inspect import describe, summary
 from groundling.corpus.leaks import leaks
 
 
@@ -88,9 +89,10 @@ def test_a_memory_mapped_array_with_rows_in_another_order(tmp_path: Path) -> Non
         leaks(one, features[:3])
 
 
+@pytest.mark.parametrize("pairs", [2**32, 0])  # compared all, or in cells
 @settings(max_examples=30, deadline=None)
-@given(st.integers(0, 2**32 - 1))
-def test_blocks_find_what_one_by_one_finds(seed: int) -> None:
+@given(seed=st.integers(0, 2**32 - 1))
+def test_blocks_find_what_one_by_one_finds(pairs: int, seed: int) -> None:
     """Vectors with few possible directions, so that twins are common; some rows are zero or broken."""
     random = np.random.default_rng(seed)
     count = 23
@@ -103,11 +105,12 @@ def test_blocks_find_what_one_by_one_finds(seed: int) -> None:
         length = np.linalg.norm(one) * np.linalg.norm(two)
         return float(one @ two / length) if length > 0 else -1
 
-    before, near_duplicates._BLOCK = near_duplicates._BLOCK, 4
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(near_duplicates, "ALL_PAIRS", pairs)
+        patch.setattr(near_duplicates, "BLOCK", 4)
+        patch.setattr(nearest_features, "BLOCK", 4)
+        patch.setattr(nearest_features, "_AT_ONCE", 3)
         found = find(features, " ".join(splits))
-    finally:
-        near_duplicates._BLOCK = before
     train = [row for row in range(count) if splits[row] == "train"]
     for split in ("dev", "test"):
         leaking = {
@@ -119,3 +122,54 @@ def test_blocks_find_what_one_by_one_finds(seed: int) -> None:
             assert cosine(int(pair["picture"][1:]), int(pair["train"][1:])) == pytest.approx(pair["cosine"])
         cosines = [pair["cosine"] for pair in found[split]["pairs"]]
         assert cosines == sorted(cosines, reverse=True)
+
+
+def planted(cosines: np.ndarray, seed: int = 0) -> tuple[np.ndarray, str]:
+    """Pictures in a hundred groups, as photos of the same things are; of some, test has one with a known cosine."""
+    draw = np.random.default_rng(seed)
+    groups = draw.standard_normal((100, 48)) + 0.5
+    train = groups[draw.integers(100, size=3000)] + 0.5 * draw.standard_normal((3000, 48))
+    held_out = groups[draw.integers(100, size=500)] + 0.5 * draw.standard_normal((500, 48))
+    for row, cosine in enumerate(cosines):
+        one, other = train[7 * row] / np.linalg.norm(train[7 * row]), held_out[row]
+        across = other - (other @ one) * one
+        held_out[row] = cosine * one + np.sqrt(1 - cosine**2) * across / np.linalg.norm(across)
+    splits = ["train"] * 3000 + ["test"] * 400 + ["dev"] * 100
+    return np.concatenate([train, held_out]).astype(np.float32), " ".join(splits)
+
+
+@pytest.mark.parametrize("threshold", [0.99, 0.999, 0.9995])
+def test_cells_find_the_same_near_duplicates_as_all_pairs(threshold: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those planted around the threshold, and whatever else is there; the same partners with the same cosines."""
+    spread = min(0.01, 1 - threshold)
+    cosines = np.linspace(threshold - spread, threshold + spread, 301)
+    features, splits = planted(cosines)
+    expected = find(features, splits, threshold)
+    assert expected["test"]["count"] >= (cosines >= threshold + 1e-6).sum() > 50
+    monkeypatch.setattr(near_duplicates, "ALL_PAIRS", 0)
+    found = find(features, splits, threshold)
+    for split in ("dev", "test"):
+        assert found[split]["count"] == expected[split]["count"]
+        pairs, others = (
+            {(pair["picture"], pair["train"]): pair["cosine"] for pair in one[split]["pairs"]}
+            for one in (found, expected)
+        )
+        assert pairs == pytest.approx(others, abs=1e-12)
+
+
+def test_cells_pass_over_most_pairs() -> None:
+    features, _ = planted(np.array([0.9995]))
+    cells = nearest_features.Cells(features, np.arange(3000), 0.999)
+    cosines, places = cells.nearest(np.arange(3000, 3500), np.float64)
+    assert (cosines[0], places[0]) == (pytest.approx(0.9995, abs=1e-6), 0)
+    assert (cosines[1:] == -np.inf).all()
+    assert 0 < cells.compared < 0.1 * 500 * 3000
+
+
+def test_where_nothing_is_near_among_too_many_pairs_the_nearest_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(near_duplicates, "ALL_PAIRS", 0)
+    one = corpus()
+    found = leaks(one, np.eye(4, dtype=np.float32))
+    assert found.pictures_by_feature is not None
+    assert found.pictures_by_feature.splits["test"].nearest is None
+    assert any(line.endswith("in train by its features") for line in summary(describe(one), found))

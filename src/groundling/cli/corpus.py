@@ -118,7 +118,13 @@ def inspect_corpus(
     ] = None,
     names: Annotated[Path | None, typer.Option(help="With --features ARRAY.npy: the list of its pictures.")] = None,
     threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="The cosine of features from which two pictures count as the same.")
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help="The cosine of features from which two pictures count as the same. Below 0.99 all pairs are "
+            "compared, however many there are.",
+        ),
     ] = 0.999,
     data: Data = None,
     as_json: AsJson = False,

@@ -77,10 +77,15 @@ def _feature_lines(found: FeatureLeaks | None, files: bool) -> Iterator[str]:
             yield from (f"  {pair.cosine:.6f}  {pair.picture} and {pair.train}" for pair in here.pairs[:_SHOWN])
             if here.count > _SHOWN:
                 yield f"  … and {here.count - _SHOWN:,} more, all in --json"
-        elif nearest:
+        elif checked[split] and checked["train"]:
             yield (
                 f"{split}: none of {checked[split]:,} pictures looks the same as one of {checked['train']:,} in train "
-                f"by its features; the nearest, cosine {nearest.cosine:.3f}, are {nearest.picture} and {nearest.train}"
+                "by its features"
+                + (
+                    f"; the nearest, cosine {nearest.cosine:.3f}, are {nearest.picture} and {nearest.train}"
+                    if nearest
+                    else ""
+                )
             )
     without = ((found.without_features, "no features"), (found.without_direction, "features that are zero or broken"))
     for names, reason in without:
