@@ -4,8 +4,9 @@
 that one which is nothing but rounding moves its weight as far as any other. Here the same step (`EagerStep`, float32,
 on the CPU, by gloo) is taken without Adam, with small encoders. Told are the gradients of the first step: how far they
 are apart at most, as a share of the largest one of the same weights; and then the weights after some steps of plain
-gradient descent, as a share of how far these have moved them. For comparison, the weights after as many steps of Adam.
-Rounding of float32 is 1.2e-07.
+gradient descent, as a share of how far these have moved them. For comparison, the weights after as many steps of Adam,
+and how large the first gradient was, as such a share, of the weight that is then the furthest apart. Rounding of
+float32 is 1.2e-07.
 
     python benchmarks/gradients_agree.py [--counts 1 2 4] [--steps 10] [--systems polyglot] [--json]
 """
@@ -112,6 +113,10 @@ def compare(one: dict[str, Tensors], other: dict[str, Tensors]) -> dict[str, flo
     for kind in ("descent", "adam"):
         moved = {name: one[kind][name] - begun for name, begun in one["begun"].items()}
         found[kind] = apart(one[kind], other[kind], moved)
+    differences = {name: (one["adam"][name] - other["adam"][name]).abs() for name in one["gradients"]}
+    name = max(differences, key=lambda name: float(differences[name].max()))
+    sizes = one["gradients"][name].abs().flatten()
+    found["gradient_of_worst"] = float(sizes[differences[name].argmax()] / sizes.max())
     return found
 
 
@@ -142,7 +147,8 @@ def main() -> None:
             print(
                 f"{system}, {count} processes: gradients of a step apart by {shares['gradients']:.1e} of the largest; "
                 f"weights after {told.steps} steps of gradient descent by {shares['descent']:.1e} of what these moved "
-                f"them, of Adam by {shares['adam']:.1e}"
+                f"them, of Adam by {shares['adam']:.1e}, most where the first gradient was "
+                f"{shares['gradient_of_worst']:.1e} of the largest"
             )
 
 

@@ -111,7 +111,9 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     return runs
 
 
-@pytest.mark.parametrize(("system", "count"), [("lessons", 2), ("polyglot", 2), ("polyglot", 3), ("liwe", 2)])
+@pytest.mark.parametrize(
+    ("system", "count"), [("lessons", 2), ("polyglot", 2), ("polyglot", 3), ("polyglot", 4), ("liwe", 2)]
+)
 def test_any_number_of_processes_takes_the_same_steps(
     system: str, count: int, alone: dict[str, Run], tmp_path: Path
 ) -> None:
