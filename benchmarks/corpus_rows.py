@@ -4,11 +4,12 @@ Rows are generated into Parquet tables in five languages, two captions of each p
 hundredth caption is one that was there before, and every hundredth nearly one. Then, each in a process of its own:
 `build` writes the corpus (pictures are not looked at), `inspect` loads and describes it, `leaks` loads it and looks for
 captions of dev and test that are in train, word for word and nearly; `command` is `groundling corpus inspect`, which
-does all of that in one process and also looks for the file of each picture (there are none here, which it says). What
-is printed is the time of each, on the clock and of computing, and the most memory that the process had: of its own, and
-with pages of mapped files, which the system takes back when it needs them. Linux only.
+does all of that in one process and also looks for the file of each picture (there are none, which it says; with --files
+there is one of 16 bytes for each, and all are read). What is printed is the time of each, on the clock and of
+computing, and the most memory that the process had: of its own, and with pages of mapped files, which the system takes
+back when it needs them. Linux only.
 
-    python benchmarks/corpus_rows.py [--rows 10000000] [--phases build command] [--folder DIR] [--json]
+    python benchmarks/corpus_rows.py [--rows 10000000] [--phases build command] [--files] [--folder DIR]
 """
 
 import argparse
@@ -39,6 +40,18 @@ LETTERS = {
 PHASES = ("build", "inspect", "leaks", "command")
 
 
+def picture_name(number: int) -> str:
+    return f"{number // 10_000:05}/{number:09}.jpg"
+
+
+def write_files(folder: Path, rows: int) -> None:
+    """All of one size, so that each must be read to tell whether it is another; every hundredth is as one before."""
+    for number in range(-(-rows // 2)):
+        path = folder / picture_name(number)
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes((number - 50 if number % 100 == 99 else number).to_bytes(16, "big"))
+
+
 def generate(folder: Path, rows: int) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -64,7 +77,7 @@ def generate(folder: Path, rows: int) -> None:
                     said[::100] = before[::100][: len(said[::100])]
                     said[50::100] = [(code, f"{text} x") for code, text in before[50::100]][: len(said[50::100])]
                 before = said
-                names = [f"{row // 20_000:05}/{row // 2:09}.jpg" for row in range(begin, begin + count)]
+                names = [picture_name(row // 2) for row in range(begin, begin + count)]
                 writer.write_table(
                     pa.table([names, [code for code, _ in said], [text for _, text in said]], schema=schema)
                 )
@@ -88,6 +101,7 @@ def command(folder: Path) -> dict[str, Any]:
         "captions": told["captions"],
         "pictures": told["pictures"],
         "without_files": found["pictures_by_content"]["missing_files"],
+        "same_files": sum(found["pictures_by_content"][split]["count"] for split in ("dev", "test")),
         "leaked": _count(found["captions"]),
         "nearly": _count(found["captions_nearly"]["languages"]),
         "seconds": time.perf_counter() - started,
@@ -138,10 +152,12 @@ def phase(name: str, folder: Path) -> dict[str, Any]:
     return {**found, "computing_s": used.ru_utime + used.ru_stime, "own_gb": peak.own, "all_gb": peak.all}
 
 
-def measure(rows: int, folder: Path, phases: Sequence[str] = PHASES) -> dict[str, Any]:
+def measure(rows: int, folder: Path, phases: Sequence[str], files: bool) -> dict[str, Any]:
     generate(folder, rows)
-    files = sum(path.stat().st_size for path in folder.glob("rows-*.parquet"))
-    found: dict[str, Any] = {"rows": rows, "tables_gb": files / 2**30}
+    tables = sum(path.stat().st_size for path in folder.glob("rows-*.parquet"))
+    found: dict[str, Any] = {"rows": rows, "tables_gb": tables / 2**30}
+    if files:
+        write_files(folder, rows)
     for name in phases:
         environment = {**os.environ, "GROUNDLING_CACHE": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
         said = subprocess.run(
@@ -162,6 +178,7 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path, help="where the files go; a temporary folder when left out")
     parser.add_argument("--phases", nargs="+", choices=PHASES, default=PHASES, help="build must be among them")
+    parser.add_argument("--files", action="store_true", help="write a file for each picture, all of one size")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--phase", choices=PHASES, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -169,7 +186,7 @@ if __name__ == "__main__":
         print(json.dumps(phase(options.phase, options.folder)))
         raise SystemExit
     with tempfile.TemporaryDirectory(dir=options.folder) as place:
-        result = measure(options.rows, Path(place), options.phases)
+        result = measure(options.rows, Path(place), options.phases, options.files)
     if options.json:
         print(json.dumps(result))
         raise SystemExit
