@@ -29,6 +29,7 @@ from groundling.run import Run
 from groundling.settings import TextSettings
 from groundling.systems import Plan, embedding_network, smalr
 from groundling.training import loop, train
+from groundling.training.checkpoint import Due
 from groundling.training.step import EagerStep
 from plans import dataset_of, plan
 from power_cut import assert_goes_on_exactly, power_cut, same_weights
@@ -58,7 +59,7 @@ def tokeniser_of(values: dict[str, Any], world: Dataset, seed: int = 0) -> Langu
 
 
 def learn(stage: Stage) -> None:
-    loop.fit(Run(Path()), stage, Path("no checkpoint"), math.inf)
+    loop.fit(Run(Path()), stage, Path("no checkpoint"), Due(math.inf))
 
 
 def test_frequent_words_keep_a_row_and_the_others_are_tokens(world: Dataset) -> None:
