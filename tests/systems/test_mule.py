@@ -21,8 +21,9 @@ from groundling.evaluation.parameters import count_model
 from groundling.evaluation.retrieval import evaluate_retrieval
 from groundling.model.trained import TrainedModel
 from groundling.objectives.neighbourhood import neighbourhood
+from groundling.objectives.same_words import picture_texts
 from groundling.objectives.triplets import distances, worst_triplets
-from groundling.objectives.two_branch import TwoBranchLoss, TwoBranchSettings, picture_texts, text_of
+from groundling.objectives.two_branch import TwoBranchLoss, TwoBranchSettings, text_of
 from groundling.systems import Encoders, System
 from groundling.training import train
 from groundling.words import WordVectors, storage

@@ -1,6 +1,7 @@
 """LA, HEM and SMALR: words assigned before training, the loss put together by hand, and what they learn."""
 
 import math
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ from groundling.objectives import latent_words
 from groundling.objectives.latent_words import LatentSettings, Pretraining, caption_loss, learn_tokens
 from groundling.objectives.masked import completion, masked_words
 from groundling.objectives.neighbourhood import neighbourhood
+from groundling.objectives.same_words import picture_texts
 from groundling.objectives.triplets import distances, worst_triplets
 from groundling.run import Run
 from groundling.settings import TextSettings
@@ -118,7 +120,31 @@ def test_the_loss_of_pretraining_by_hand() -> None:
     real = torch.stack([rows[1:3].flatten(), rows[3:].flatten()]) >= 0
     expected = neighbourhood(means, real, 3, 0.3, 4)
     batch = DeviceBatch("every", rows, int(data.lengths.max()), torch.zeros(()))
-    assert caption_loss(how, latent, data, batch).item() == pytest.approx(expected.item())
+    assert caption_loss(how, None, latent, data, batch).item() == pytest.approx(expected.item())
+    # Caption 8, of picture 2, says what caption 0, of picture 0, says: pictures 0 and 2 are no strangers to either.
+    texts = data.device_texts.clone()
+    texts[8] = texts[0]
+    alike = replace(data, device_texts=texts)
+    lines = torch.stack([rows[1:3].flatten(), rows[3:].flatten()])
+    shared = torch.tensor(
+        [[[int(texts[row]) in texts[data.owners == of] for of in range(3)] for row in line] for line in lines.tolist()]
+    )
+    spared = neighbourhood(means, real, 3, 0.3, 4, shared=shared)
+    assert abs(spared.item() - expected.item()) > 1e-2
+    assert caption_loss(how, picture_texts(alike), latent, alike, batch).item() == pytest.approx(spared.item())
+
+
+@pytest.mark.parametrize("mask", [False, True])
+def test_pretraining_masks_what_its_system_masks(mask: bool, world: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = []
+
+    def caught(how: Pretraining, texts: Tensor | None, *rest: Any) -> Tensor:
+        told.append((how.mask_false_negatives, texts is not None))
+        return caption_loss(how, texts, *rest)
+
+    monkeypatch.setattr(latent_words, "caption_loss", caught)
+    tokeniser_of(settings_of("hem", mask_false_negatives=mask), world)
+    assert set(told) == {(mask, mask)}
 
 
 def test_pretraining_brings_translations_together() -> None:

@@ -28,6 +28,7 @@ from groundling.encoders.tokenisers.by_language import LanguageTokeniser
 from groundling.encoders.tokenisers.hybrid_vocabulary import Assignment
 from groundling.files import atomic_path, cache_folder
 from groundling.objectives.neighbourhood import neighbourhood
+from groundling.objectives.same_words import picture_texts, shared_words
 from groundling.settings import Settings, TrainingSettings
 
 VERSION = 2  # of what is computed here; results of an earlier one are not used
@@ -58,6 +59,7 @@ class Pretraining:
         dimensions: of a latent token.
         sentences: captions of a picture in each language, in one step.
         margin, most: of the triplets.
+        mask_false_negatives: captions of a picture that has one of the same words are no strangers to a caption.
     """
 
     settings: LatentSettings
@@ -66,6 +68,7 @@ class Pretraining:
     margin: float
     most: int
     seed: int
+    mask_false_negatives: bool = False
 
 
 def assign(
@@ -108,16 +111,19 @@ def learn_tokens(data: TrainingData, vectors: Tensor, bounds: list[int], how: Pr
             precision="float32",
             seed=how.seed,
         )
-        loss = partial(caption_loss, how)
+        loss = partial(caption_loss, how, picture_texts(data) if how.mask_false_negatives else None)
         learn(Stage("latent words", latent, data, sampler, loss, training, recordable=False))
     used, numbers = torch.unique(latent.assignments(), return_inverse=True)
     return Assignment(numbers.cpu().numpy(), latent.latent.detach()[used].cpu().numpy())
 
 
-def caption_loss(how: Pretraining, latent: LatentVocabulary, data: TrainingData, batch: DeviceBatch) -> Tensor:
+def caption_loss(
+    how: Pretraining, texts: Tensor | None, latent: LatentVocabulary, data: TrainingData, batch: DeviceBatch
+) -> Tensor:
     """Triplets of captions, each the mean of its words' tokens, within languages and between them.
 
-    A batch is one of `EveryLanguageSampler`: its rows are [1 + languages · sentences, pictures].
+    A batch is one of `EveryLanguageSampler`: its rows are [1 + languages · sentences, pictures]. `texts` are those of
+    each picture (`picture_texts`), where pictures of the same words are not to be pushed apart.
     """
     rows = batch.rows
     lines = rows[1:].unflatten(0, (-1, how.sentences)).flatten(1)  # [languages, captions]
@@ -128,4 +134,5 @@ def caption_loss(how: Pretraining, latent: LatentVocabulary, data: TrainingData,
     vectors = torch.cat([vectors.new_zeros(padding, vectors.shape[1]), vectors])
     read = embedding(places, vectors).unflatten(0, lines.shape)  # its gradient is many times as fast as an index's
     means = average(read, lengths.unflatten(0, lines.shape))
-    return neighbourhood(means, lines >= 0, rows.shape[1], how.margin, how.most)
+    shared = None if texts is None else shared_words(data, texts, rows[0], lines)
+    return neighbourhood(means, lines >= 0, rows.shape[1], how.margin, how.most, shared=shared)

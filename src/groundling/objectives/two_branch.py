@@ -12,7 +12,6 @@ each the mean of the ten most violated triplets of every anchor.
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
 import torch
 from pydantic import Field, PositiveFloat, PositiveInt
 from torch import Tensor
@@ -22,6 +21,7 @@ from groundling.encoders.pair import Encoders
 from groundling.encoders.text.universal import UniversalWordsEncoder
 from groundling.objectives.neighbourhood import neighbourhood
 from groundling.objectives.pull import pull
+from groundling.objectives.same_words import shared_words
 from groundling.objectives.triplets import Distance, distances, worst_triplets
 from groundling.settings import Settings
 
@@ -52,7 +52,7 @@ class TwoBranchLoss:
 
     Attributes:
         easy: after how many steps triplets begin to turn from all to the most violated ones, and in how many they do.
-        texts: [pictures, most] numbers of the texts that each picture has (`picture_texts`), where captions of other
+        texts: [pictures, most] numbers of the texts that each picture has (`same_words`), where captions of other
             pictures that say the same shall not be pushed away.
     """
 
@@ -83,11 +83,7 @@ class TwoBranchLoss:
         if self.texts is None:
             return None
         lines = batch.rows[1:].unflatten(0, (-1, self.own.sentences)).flatten(1)
-        said, has = data.device_texts[lines.clamp(min=0)], self.texts[batch.rows[0]]  # [languages, captions], [n, most]
-        found = torch.zeros(*said.shape, len(has), dtype=torch.bool, device=has.device)
-        for place in range(has.shape[1]):  # all at once would be as many times as large
-            found |= said[:, :, None] == has[:, place]
-        return found
+        return shared_words(data, self.texts, batch.rows[0], lines)
 
     def grounding(
         self,
@@ -142,16 +138,6 @@ class TwoBranchLoss:
         own = self.own
         near = neighbourhood(vectors, real, pictures, own.margin, own.most_violated, own.distance, shared=shared)
         return own.neighbourhood_weight * near
-
-
-def picture_texts(data: TrainingData) -> Tensor:
-    """[pictures, most] the numbers of the texts that each picture has, in any language, each once; −1 elsewhere."""
-    texts = data.device_texts.cpu().numpy()
-    owners, numbers = np.unique(np.stack([data.owners, texts]), axis=1)
-    counts = np.bincount(owners, minlength=len(data.features))
-    table = np.full((len(counts), max(1, int(counts.max(initial=0)))), -1, dtype=np.int64)
-    table[owners, np.arange(len(owners)) - (np.cumsum(counts) - counts)[owners]] = numbers
-    return torch.from_numpy(table).to(data.features.device)
 
 
 def text_of(encoders: Encoders) -> UniversalWordsEncoder:

@@ -28,7 +28,8 @@ from groundling.encoders.tokenisers.own_vocabulary import OwnVocabulary
 from groundling.errors import UserError
 from groundling.objectives.language_alignment import AlignedLoss, AlignmentSettings
 from groundling.objectives.latent_words import LatentSettings, Pretraining, assign
-from groundling.objectives.two_branch import TwoBranchLoss, TwoBranchSettings, picture_texts, text_of
+from groundling.objectives.same_words import picture_texts
+from groundling.objectives.two_branch import TwoBranchLoss, TwoBranchSettings, text_of
 from groundling.settings import Settings
 from groundling.systems.base import System
 from groundling.systems.plan import Context
@@ -142,7 +143,9 @@ class EmbeddingNetwork(System):
     def assign(self, context: Context, words: LanguageTokeniser) -> Assignment:
         """The latent token of every word: learned before the encoders can be made."""
         own, size = self.two_branch, self.settings.universal_dimensions
-        how = Pretraining(self.latent, size, own.sentences, own.margin, own.most_violated, context.seed)
+        how = Pretraining(
+            self.latent, size, own.sentences, own.margin, own.most_violated, context.seed, own.mask_false_negatives
+        )
         return assign(context.train.corpus, words, how, context.device, context.learn)
 
     def words(self, tokeniser: LanguageTokeniser) -> HybridWords:
