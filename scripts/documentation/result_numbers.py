@@ -8,9 +8,10 @@ A number is marked where it stands, in a comment that readers do not see:
 
 The first part is a file of docs/results without its ending, the second a row of it or the difference of two rows, the
 second of which may be of another file, the third a column, also "dev" or "steps to 25" of the dev split, a language
-whose metrics are columns of their own, or "parameters.words"; with " (M)" behind it, it is in millions. After the mark
-stands the mean over seeds with its deviation, or the mean alone; of a difference, half of its 95% interval (that of
-the table's claim, else Welch's).
+whose metrics are columns of their own, or "parameters.words"; with " (M)" behind it, it is in millions, with
+" @ seed 1", " @ lowest" or " @ highest" that of one seed (of a difference, that within seeds). After the mark stands
+the mean over seeds with its deviation, or the mean alone; of a difference, half of its 95% interval (that of the
+table's claim, else Welch's).
 
     python scripts/documentation/result_numbers.py           # rewrites every marked number
     python scripts/documentation/result_numbers.py --check   # says which are not those of the JSON, and exits with 1
@@ -32,7 +33,7 @@ from groundling.files import write_text
 from groundling.report.numbers import rounded
 
 ROOT = Path(__file__).resolve().parents[2]
-MILLIONS = " (M)"
+MILLIONS, OF_A_SEED = " (M)", " @ "
 MARKED = re.compile(
     r"(?P<mark><!--= (?P<file>\S+) :: (?P<row>.+?) :: (?P<column>.+?) -->\**)"
     r"(?P<sign>[+−]?)(?P<value>\d+(?:,\d{3})*(?:\.(?P<decimals>\d+))?)(?P<spread> ± \d+(?:,\d{3})*(?:\.\d+)?)?"
@@ -78,6 +79,9 @@ def look_up(file: str, row: str, column: str) -> Figure:
     if column.endswith(MILLIONS):
         found = look_up(file, row, column.removesuffix(MILLIONS))
         return Figure(found.mean / 1e6, None if found.spread is None else found.spread / 1e6)
+    if OF_A_SEED in column:
+        name, _, which = column.partition(OF_A_SEED)
+        return Figure(_of_a_seed(file, row, name, which), None)
     table = _read(file)
     if "rows" not in table:  # one model: its mean, say, and a metric, "mean :: text_to_image.R@10"
         found = table[row] if row in table else table["languages"][row]  # "mean", or one of its languages
@@ -102,6 +106,25 @@ def look_up(file: str, row: str, column: str) -> Figure:
             found = claim["languages"][column]
             return Figure(sign * found["difference"], found["interval"])
     return Figure(*difference_interval(*(_seeds(file, rows[side], column) for side in (better, than))))
+
+
+def _of_a_seed(file: str, row: str, column: str, which: str) -> float:
+    """What one seed has ("seed 1"), or the one that has least or most ("lowest", "highest")."""
+    table = _read(file)
+    rows = _rows(table)
+    better, _, than = row.partition(" − ")
+    if row not in rows and not {better, than} <= rows.keys():
+        raise UserError(f"{file}.json: there is no row {row!r}; there are {', '.join(rows)}")
+    if row in rows:
+        values = _seeds(file, rows[row], column)
+    else:
+        sides = (_seeds(file, rows[side], column) for side in (better, than))
+        values = [one - other for one, other in zip(*sides, strict=True)]
+    named = {"lowest": min(values), "highest": max(values)}
+    named |= {f"seed {seed}": value for seed, value in zip(table.get("seeds", []), values, strict=False)}
+    if which not in named:
+        raise UserError(f"{file}: {which!r} is none of {', '.join(named)}")
+    return named[which]
 
 
 def _read(file: str) -> dict:  # type: ignore[type-arg]  # as JSON has it

@@ -66,6 +66,13 @@ def test_a_number_beside_a_result_without_a_mark_is_found(text: str, found: list
     ]
 
 
+def test_every_number_on_a_page_of_results_is_looked_at() -> None:
+    tables = "| a | b |\n|---|---|\n| 2.5 | 3 |\n\n| a <!-- no JSON --> |\n|---|\n| 4.5 |"
+    text = f"One has 1.5\n\n{tables}\n\n- of an old run 5.5 <!-- no JSON -->\n- and 6.5"
+    found = [line.split(": ")[1].split()[0] for line in unmarked_numbers.unmarked(ROOT / "docs/results/any.md", text)]
+    assert found == ["1.5", "2.5", "6.5"]
+
+
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     def cell(*values: float) -> dict[str, object]:
@@ -81,7 +88,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]
     folder = tmp_path / "docs" / "results"
     folder.mkdir(parents=True)
-    (folder / "table.json").write_text(json.dumps({"rows": rows, "claims": []}))
+    (folder / "table.json").write_text(json.dumps({"rows": rows, "claims": [], "seeds": [3, 4, 5]}))
     recalls = {"en R@1": cell(20.0, 21.0, 22.0), "en R@5": cell(40.0, 41.0, 42.0)}  # of which claims take the mean
     sized = {"name": "sized", "columns": {}, "parameters": {"all": 6_778_368, "words": 190_000}}
     earlier = [{**rows[1], "name": "oldest"}, {"name": "by recall", "columns": recalls}, sized]
@@ -122,6 +129,10 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("<!--= table :: once :: dev -->9.9 ± 9.9", "<!--= table :: once :: dev -->21.0 ± 1.0"),
         ("<!--= table :: far :: en -->9,999 ± 9,999 steps", "<!--= table :: far :: en -->5,000 ± 1,200 steps"),
         ("<!--= table :: many :: en -->9,999, and so on", "<!--= table :: many :: en -->4,421, and so on"),
+        ("<!--= table :: old :: en @ seed 4 -->99.9", "<!--= table :: old :: en @ seed 4 -->31.0"),
+        ("<!--= table :: old :: en @ highest -->99.9", "<!--= table :: old :: en @ highest -->32.0"),
+        ("<!--= table :: far − far :: en @ lowest -->9.9", "<!--= table :: far − far :: en @ lowest -->0.0"),
+        ("<!--= earlier :: by recall :: en @ lowest -->9", "<!--= earlier :: by recall :: en @ lowest -->30"),
         ("beside 99.9 ± 9.9 that names nothing", "beside 99.9 ± 9.9 that names nothing"),
     ],
 )
@@ -142,6 +153,8 @@ def test_numbers_are_written_from_the_json(results: Path, written: str, right: s
         ("table :: old − earlier: other :: en", "there is no row 'old − earlier: other'"),
         ("table :: old :: de", "'old' has no column 'de'; it has en"),
         ("table :: once :: en", "has one seed"),
+        ("table :: old :: en @ seed 0", "'seed 0' is none of lowest, highest, seed 3, seed 4, seed 5"),
+        ("table :: older :: en @ lowest", "there is no row 'older'"),
     ],
 )
 def test_marks_that_name_nothing_are_told(results: Path, mark: str, says: str) -> None:
