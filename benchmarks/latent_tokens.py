@@ -31,12 +31,8 @@ from measured_page import measured_page, write_measured
 
 TITLE = "Which words share latent tokens, F8K-7"
 ROWS: dict[str, dict[str, Any]] = {
-    f"{tokens:,} tokens{more}": {"latent": {"tokens": tokens, **latent}, **own}
-    for more, own, latent in (
-        ("", {}, {}),
-        (", whitened", {"whiten": True}, {}),
-        (", no exploration", {}, {"exploration": 0.0}),
-    )
+    f"{tokens:,} tokens{more}": {"latent": {"tokens": tokens, **latent}}
+    for more, latent in (("", {}), (", no exploration", {"exploration": 0.0}))
     for tokens in (250, 1000, 4000)
 }
 DICTIONARIES = "dictionaries/{base}-{language}.dict.gz"

@@ -5,6 +5,7 @@ import torch
 
 from groundling.encoders.text.hybrid import HybridWords
 from groundling.encoders.text.latent import LatentVocabulary, whitened
+from groundling.words import starting_vectors
 
 BOUNDS = [1, 4, 6]  # rows 1–3 and 4–5, then two tokens: rows 6 and 7
 IDS = torch.tensor([[2, 7, 1], [5, 6, 0], [7, 0, 0]], dtype=torch.int32)
@@ -78,6 +79,15 @@ def test_vectors_of_a_language_are_whitened_and_of_length_one() -> None:
         expected = centred @ directions @ torch.diag(values**-0.5) @ directions.T
         assert torch.allclose(rows.double(), expected / expected.norm(dim=1, keepdim=True), atol=1e-3)
     assert torch.equal(whitened(plain[:1], [1, 1, 1]), plain[:1] / plain[:1].norm())  # no words at all
+
+
+def test_vectors_that_are_whitened_before_are_no_other_to_latent_tokens() -> None:
+    """So `system.whiten` does not change which words share a token."""
+    torch.manual_seed(0)
+    plain = 3 + torch.randn(400, 5) * torch.tensor([30.0, 5.0, 1.0, 1.0, 0.2])
+    before = torch.from_numpy(starting_vectors.whitened(plain.numpy()))
+    assert not torch.allclose(before, plain, atol=1)
+    assert torch.allclose(whitened(before, [0, 400]), whitened(plain, [0, 400]), atol=1e-4)
 
 
 def test_scores_learn_as_if_the_word_were_the_mean_of_the_best() -> None:

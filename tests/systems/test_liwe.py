@@ -278,3 +278,18 @@ def test_pairs_of_a_language_that_is_drawn_can_turn_hard_by_its_own_steps() -> N
     of_pictures = loss_of(made["all"], encoders, data, "picture", pictures, 20)
     of_pairs = loss_of(made["all"], encoders, data, "caption", pairs, 10)
     assert torch.allclose(found, of_pictures + of_pairs, atol=1e-5)
+
+
+def test_every_batch_of_pairs_can_count_as_in_the_released_code() -> None:
+    """Its one criterion for all other languages counts calls. Of two others, when 20 steps are over, the pairs of the
+    first turn hard by 40 calls that are over and those of the second by 41; pictures by 20."""
+    own = {**LIWE, **hinges(0.3, 0.991, 0.91)}
+    plain, encoders, data = assembled(own)
+    counting = assembled({**own, "every_other": True, "pairs_turn_hard_by": "batches"})[0]
+    pictures, pairs, others = [[0, 2, 4], [0, 1, 2]], [[4, 0, 2], [5, 1, 3]], [[0, 2, 4], [3, 5, 1]]
+    expected = loss_of(plain, encoders, data, "picture", pictures, 20)
+    expected += loss_of(plain, encoders, data, "caption", pairs, 40)
+    expected += loss_of(plain, encoders, data, "caption", others, 41)
+    assert torch.allclose(loss_of(counting, encoders, data, "base", pictures + pairs + others, 20), expected, atol=1e-5)
+    alone = loss_of(counting, encoders, data, "base", pictures + pairs, 20)  # one other language: steps are counted
+    assert torch.allclose(alone, loss_of(plain, encoders, data, "base", pictures + pairs, 20), atol=1e-5)

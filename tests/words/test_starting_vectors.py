@@ -114,3 +114,19 @@ def test_whitened_words_spread_alike_in_all_directions() -> None:
     assert spread[:2] == pytest.approx([0, 0], abs=1e-4)
     assert spread[2:] == pytest.approx([spread[-1]] * 3, rel=1e-3)
     assert np.linalg.norm(found, axis=1).mean() == pytest.approx(np.linalg.norm(table, axis=1).mean(), rel=1e-4)
+
+
+def test_whitened_components_are_those_of_vectors_that_are_not() -> None:
+    """Whitened first, all directions would be alike, and which of them are kept left to rounding."""
+    draw = np.random.default_rng(0)
+    words = {"de": tuple(map(str, range(60))), "en": tuple(map(str, range(40)))}
+    table = (draw.standard_normal((103, 6)) * [20, 5, 1, 1, 1, 1]).astype(np.float32)  # each language after its zeros
+    plain = StartingVectors("captions", 6).begun(table, words, 2)
+    found = StartingVectors("captions", 6, whiten=True).begun(table, words, 2)
+    assert np.array_equal(plain, reduced(table, words, 2))
+    for rows in (slice(2, 62), slice(63, 103)):
+        assert np.allclose(found[rows], whitened(plain[rows]))
+        spread = np.linalg.eigvalsh(np.cov(found[rows].T.astype(np.float64)))
+        assert spread[0] == pytest.approx(spread[1], rel=1e-3)
+    assert not found[[0, 1, 62]].any()
+    assert np.array_equal(StartingVectors("captions", 6).begun(table, words, None), table)

@@ -24,6 +24,8 @@ class CrossLanguageLoss:
             every step has the base language in it, as published.
         drawn_from: where each step has pairs with one other language, of how many it is drawn, if these shall turn hard
             by the steps that a language has had itself; 1 where all steps count.
+        batches_count: whether every batch of pairs is a step to their objective, as in the released code, where one
+            criterion serves all other languages and counts its calls: with n of them in a step t rises by n.
     """
 
     objective: Objective
@@ -31,6 +33,7 @@ class CrossLanguageLoss:
     turns: tuple[int, int] | None = None
     mask_false_negatives: bool = False
     drawn_from: int = 1
+    batches_count: bool = False
 
     def __call__(self, encoders: Encoders, data: TrainingData, batch: DeviceBatch) -> Tensor:
         """Of the kinds "picture" (captions, pictures), "caption" (two captions) and "base" (both, one after another).
@@ -49,10 +52,13 @@ class CrossLanguageLoss:
                 scores = vectors[0] @ pictures.T
                 losses.append(self.objective(scores, positives, age))
                 captions, vectors = captions[1:], vectors[1:]
-            for place in range(0, len(vectors), 2):
-                positives = self.positives(data, captions[place], captions[place + 1])
-                scores = vectors[place] @ vectors[place + 1].T
-                losses.append(self.pair_objective(scores, positives, age / self.drawn_from))
+            batches = len(vectors) // 2
+            for number in range(batches):
+                left, right = 2 * number, 2 * number + 1
+                positives = self.positives(data, captions[left], captions[right])
+                scores = vectors[left] @ vectors[right].T
+                past = age * batches + number if self.batches_count else age / self.drawn_from
+                losses.append(self.pair_objective(scores, positives, past))
             return torch.stack(losses).sum()
 
     def age(self, batch: DeviceBatch) -> Tensor:

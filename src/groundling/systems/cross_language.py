@@ -47,10 +47,11 @@ class CrossLanguageSettings(Settings):
         description="each step has pairs of the base language with every other one, as in the released code; otherwise "
         "with one of them, drawn evenly",
     )
-    pairs_turn_hard_by: Literal["steps", "own_steps"] = Field(
+    pairs_turn_hard_by: Literal["steps", "own_steps", "batches"] = Field(
         "steps",
-        description="sampling: base with one other language in a step; own_steps: its pairs turn hard by the steps "
-        "that their language has had, as they do with `every_other`, and not by all",
+        description="what t of caption pairs counts (sampling: base); own_steps: where one other language is drawn, "
+        "the steps that it has had, as all have with `every_other`; batches: every batch of pairs, as the one counter "
+        "of the released code does, which with `every_other` rises once for each other language in a step",
     )
     caption_pairs: float = Field(
         0.5, ge=0, lt=1, description="share of the steps spent on caption pairs (sampling: lessons)"
@@ -90,6 +91,8 @@ class CrossLanguage(System):
     def loss(self, context: Context, data: TrainingData, sampler: Sampler) -> Loss:
         own = self.settings
         turns = None if own.sampling == "base" else (len(data.codes), own.caption_pairs_after)
-        one_of_many = own.sampling == "base" and not own.every_other and own.pairs_turn_hard_by == "own_steps"
-        drawn_from = max(1, len(data.codes) - 1) if one_of_many else 1
-        return CrossLanguageLoss(own.objective, own.pair_objective, turns, own.mask_false_negatives, drawn_from)
+        by = own.pairs_turn_hard_by if own.sampling == "base" else "steps"
+        drawn_from = max(1, len(data.codes) - 1) if by == "own_steps" and not own.every_other else 1
+        return CrossLanguageLoss(
+            own.objective, own.pair_objective, turns, own.mask_false_negatives, drawn_from, by == "batches"
+        )

@@ -54,7 +54,9 @@ class EmbeddingNetworkSettings(Settings):
     whiten: bool = Field(
         False,
         description="word vectors of each language, and their principal components, without their mean and with equal "
-        "spread in all directions: of vectors trained on few captions a few directions hold most of it",
+        "spread in all directions: of vectors trained on few captions a few directions hold most of it. Words are "
+        "assigned to latent tokens by whitened vectors in any case: of HEM and SMALR it changes the own words alone, "
+        "of LA nothing",
     )
     vector_lines: PositiveInt = Field(200_000, description="words of a vectors file that are read, frequent ones first")
     compact: bool = Field(

@@ -1,6 +1,6 @@
 """The word vectors that a table of words begins with: from files, or trained on the corpus's own captions."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,7 +26,7 @@ class StartingVectors:
             vectors, also below the data folder, in which {language} stands for the code.
         dimensions: of vectors that no file gives.
         lines: words of a file that are read; files list the frequent ones first.
-        whiten: whether the words of each language get the same spread in all directions (`whitened`).
+        whiten: whether `begun` gives the words of each language the same spread in all directions.
     """
 
     source: str
@@ -65,7 +65,6 @@ class StartingVectors:
                         "this language, and in lower case?"
                     )
             table = look_up(vectors, words)
-            table = whitened(table) if self.whiten else table
             tables += [np.zeros((1, table.shape[1]), dtype=np.float32), table]
         sizes = {table.shape[1] for table in tables}
         if len(sizes) > 1:
@@ -73,6 +72,14 @@ class StartingVectors:
                 f"{self.source}: word vectors of {' and '.join(map(str, sorted(sizes)))} dimensions; give all the same"
             )
         return np.concatenate([np.zeros((FIRST, sizes.pop()), dtype=np.float32), *tables])
+
+    def begun(self, table: Matrix, vocabularies: Mapping[str, Sequence[str]], dimensions: int | None) -> Matrix:
+        """What words with a vector of their own begin with: rows of `table`, or so many of their principal components.
+
+        Vectors are whitened last: whitened ones have no principal components, only directions that are all alike.
+        """
+        kept = table if dimensions is None else reduced(table, vocabularies, dimensions)
+        return by_language(kept, vocabularies, kept.shape[1], whitened) if self.whiten else kept
 
     def _path(self, language: str, languages: int, data: Path | None) -> Path:
         if "{language}" not in self.source and languages > 1:
@@ -99,12 +106,23 @@ def check_reduction(setting: str, dimensions: int | None, available: int) -> Non
 
 def reduced(table: Matrix, vocabularies: Mapping[str, Sequence[str]], dimensions: int) -> Matrix:
     """The same rows in fewer dimensions, by the principal components of each language's own words."""
+
+    def components(rows: Matrix) -> Matrix:
+        return reduce(WordVectors(tuple(map(str, range(len(rows)))), rows), dimensions)[0].matrix
+
+    return by_language(table, vocabularies, dimensions, components)
+
+
+def by_language(
+    table: Matrix, vocabularies: Mapping[str, Sequence[str]], dimensions: int, change: Callable[[Matrix], Matrix]
+) -> Matrix:
+    """The words of each language changed together, to so many dimensions; rows that stand for no word are zeros."""
     result = np.zeros((len(table), dimensions), dtype=np.float32)
     at = FIRST + 1
     for words in vocabularies.values():
         rows = slice(at, at + len(words))
         if words:
-            result[rows] = reduce(WordVectors(tuple(words), table[rows]), dimensions)[0].matrix
+            result[rows] = change(table[rows])
         at += len(words) + 1
     return result
 

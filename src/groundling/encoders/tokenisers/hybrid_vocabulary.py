@@ -18,7 +18,7 @@ from groundling.corpus import Corpus
 from groundling.encoders.tokenisers.by_language import LanguageTokeniser, count_words
 from groundling.encoders.tokenisers.own_vocabulary import frequent_words
 from groundling.settings import TextSettings
-from groundling.words.starting_vectors import Matrix, StartingVectors, check_reduction, reduced
+from groundling.words.starting_vectors import Matrix, StartingVectors, check_reduction
 
 Latent = dict[str, dict[str, int]]  # language → word → token
 
@@ -105,7 +105,7 @@ class HybridVocabulary:
         start = None
         if self.own_words and not self.vectors.random:
             assert whole.start is not None  # noqa: S101 (for the type checker)
-            small = reduced(whole.start, whole.vocabularies, self.own_dimensions)
+            small = self.vectors.begun(whole.start, whole.vocabularies, self.own_dimensions)
             kept = [small[: whole.bounds[0]]]
             kept += [small[begin : begin + 1 + len(own[code])] for begin, code in zip(whole.bounds, own, strict=False)]
             start = np.concatenate(kept)

@@ -14,7 +14,7 @@ from groundling.encoders.tokenisers.by_language import LanguageTokeniser, count_
 from groundling.errors import UserError
 from groundling.settings import TextSettings
 from groundling.words.dictionary_mapping import DictionaryMapping, Mapped
-from groundling.words.starting_vectors import StartingVectors, check_reduction, reduced
+from groundling.words.starting_vectors import StartingVectors, check_reduction
 
 Words = dict[str, tuple[str, ...]]  # language → its words, the most frequent first
 
@@ -52,8 +52,7 @@ class OwnVocabulary:
             return LanguageTokeniser(words, text, self.pca or self.vectors.dimensions, mapped)
         start = self.vectors.table(corpus, words, text.segmentation, data)
         check_reduction("pca", self.pca, start.shape[1])
-        if self.pca is not None:
-            start = reduced(start, words, self.pca)
+        start = self.vectors.begun(start, words, self.pca)
         return LanguageTokeniser(words, text, start.shape[1], mapped, start)
 
 
