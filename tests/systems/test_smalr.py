@@ -18,8 +18,10 @@ from groundling.corpus import Corpus
 from groundling.dataset import Dataset
 from groundling.encoders.text.latent import LatentVocabulary
 from groundling.encoders.tokenisers.by_language import LanguageTokeniser
+from groundling.encoders.tokenisers.hybrid_vocabulary import Assignment
 from groundling.evaluation.parameters import count_model
 from groundling.evaluation.retrieval import evaluate_retrieval
+from groundling.files import cache_folder
 from groundling.model.trained import TrainedModel
 from groundling.objectives import latent_words
 from groundling.objectives.latent_words import LatentSettings, Pretraining, caption_loss, learn_tokens
@@ -132,6 +134,24 @@ def test_the_loss_of_pretraining_by_hand() -> None:
     spared = neighbourhood(means, real, 3, 0.3, 4, shared=shared)
     assert abs(spared.item() - expected.item()) > 1e-2
     assert caption_loss(how, picture_texts(alike), latent, alike, batch).item() == pytest.approx(spared.item())
+
+
+def test_trainings_side_by_side_take_the_first_assignment(world: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another training ends its own, from which this one's differs as on a GPU, while this one is still learning."""
+    by_another = tokeniser_of(settings_of("hem"), world).latent
+    learned = learn_tokens
+
+    def slower(*given: Any) -> Assignment:
+        found = learned(*given)
+        for file, kept in files.items():
+            file.write_bytes(kept)
+        return Assignment(found.numbers[::-1].copy(), found.vectors)
+
+    files = {file: file.read_bytes() for file in (cache_folder() / "words").glob("latent-*.safetensors")}
+    for file in files:
+        file.unlink()
+    monkeypatch.setattr(latent_words, "learn_tokens", slower)
+    assert tokeniser_of(settings_of("hem"), world).latent == by_another
 
 
 @pytest.mark.parametrize("mask", [False, True])

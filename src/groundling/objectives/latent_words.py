@@ -85,8 +85,9 @@ def assign(
     path = cache_folder() / "words" / f"latent-{key.hexdigest()[:32]}.safetensors"
     if not path.exists():
         learned = learn_tokens(data, torch.from_numpy(tokeniser.start), tokeniser.bounds, how, learn)
-        with atomic_path(path) as temporary:
-            save_file({"numbers": learned.numbers, "vectors": learned.vectors}, temporary)
+        if not path.exists():  # of trainings side by side all take what the first has learned: on a GPU two differ
+            with atomic_path(path) as temporary:
+                save_file({"numbers": learned.numbers, "vectors": learned.vectors}, temporary)
     found = load_file(path)
     return Assignment(found["numbers"], found["vectors"])
 
