@@ -1,6 +1,7 @@
 """Pages of docs/results are made from their JSON and from the prose beside it, and from nothing else."""
 
 import importlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +15,7 @@ sys.path.append(str(ROOT / "tests" / "report"))
 from experiment_summaries import CLAIM, MADE, ROWS, summary_of
 
 from groundling.report.experiment import experiment_figures, write_experiment
+from groundling.report.result_page import COMMIT
 
 result_pages = script("result_pages")
 RESULTS = ROOT / "docs" / "results"
@@ -52,6 +54,19 @@ def test_every_json_says_what_made_it(data: Path) -> None:
     for key, other in trained.items():
         told = str(made.get(key) or made[other])
         assert told.startswith("not noted") or (told != "None" and not told.endswith("+")), f"{key}: {told}"
+
+
+@pytest.mark.parametrize("data", sorted(RESULTS.rglob("*.json")), ids=lambda data: data.relative_to(RESULTS).as_posix())
+def test_commits_that_made_results_can_be_checked_out(data: Path) -> None:
+    made = read_json(data)["made"]
+    commits = COMMIT.findall(" ".join(str(made.get(key, "")) for key in ("commit", "trained at")))
+    if not (ROOT / ".git").exists() or git("rev-parse", "--is-shallow-repository").stdout.strip() == "true":
+        pytest.skip("no history to look them up in")
+    assert [one for one in commits if git("merge-base", "--is-ancestor", one, "HEAD").returncode] == []
+
+
+def git(*words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False)
 
 
 def test_prose_lies_beside_a_page_that_is_made() -> None:

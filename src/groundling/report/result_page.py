@@ -23,14 +23,17 @@ def with_prose(page: Path, text: str) -> str:
 
 
 def how_it_was_made(made: Mapping[str, str | int], seeds: Sequence[int] = ()) -> str:
-    """The section of that name: what is known of it, and what brings back the code that made it."""
+    """The section of that name: what is known of it, and what brings back the code that was measured."""
     lines = [f"- {key}: {code(value)}" for key, value in with_seeds(made, seeds).items()]
     parts = ["## How it was made", "\n".join(lines)]
     commits = COMMIT.findall(str(made.get("commit", "")))
     if commits:
         checkout = " or ".join(code(f"git checkout {commit}") for commit in commits)
         several = " (each made a part)" if len(commits) > 1 else ""
-        parts.append(f"To make it again: {checkout}{several}, then the command; other commits may make another thing.")
+        parts.append(
+            f"To make it again: {checkout}{several}, then the command; other commits may make another thing. A table may "
+            "be younger than what it shows: where the command does not know it, its recipe comes from a newer commit."
+        )
     return "\n\n".join(part for part in parts if part)
 
 
