@@ -31,8 +31,8 @@ def how_it_was_made(made: Mapping[str, str | int], seeds: Sequence[int] = ()) ->
         checkout = " or ".join(code(f"git checkout {commit}") for commit in commits)
         several = " (each made a part)" if len(commits) > 1 else ""
         parts.append(
-            f"To make it again: {checkout}{several}, then the command; other commits may make another thing. A table may "
-            "be younger than what it shows: where the command does not know it, its recipe comes from a newer commit."
+            f"To make it again: {checkout}{several}, then the command; other commits may make another thing. A table "
+            "may be younger than what it shows: where the command does not know it, its recipe comes from a newer commit."
         )
     return "\n\n".join(part for part in parts if part)
 
