@@ -32,7 +32,7 @@ def how_it_was_made(made: Mapping[str, str | int], seeds: Sequence[int] = ()) ->
         several = " (each made a part)" if len(commits) > 1 else ""
         parts.append(
             f"To make it again: {checkout}{several}, then the command; other commits may make another thing. A table "
-            "may be younger than what it shows: where the command does not know it, its recipe comes from a newer commit."
+            "may be younger than what it shows: where the command does not know it, take its recipe from a newer one."
         )
     return "\n\n".join(part for part in parts if part)
 
