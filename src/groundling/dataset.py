@@ -11,9 +11,9 @@ from groundling.corpus import Corpus, catalogue, conditions
 from groundling.corpus.pairs.source import PairSource
 from groundling.corpus.unpictured import Unpictured, read_pairs, unpictured
 from groundling.errors import UserError, did_you_mean
+from groundling.large_arrays import rows_of
 from groundling.settings import CorpusSettings, FeatureSettings
 from groundling.vision.from_settings import comes_with_features, corpus_features
-from groundling.vision.large_arrays import rows_of
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from commands import assert_one_sentence, call
 
+from groundling import large_arrays
 from groundling.plan import Work, measured, plan
 from groundling.plan.estimate import EXACT_UP_TO, HELD_UP_TO, advice, decode_seconds
 from groundling.plan.plan_table import hours, parts_table, size, total_cost
-from groundling.vision import large_arrays
 
 ROOT = Path(__file__).parents[2]
 WORK = Work(pictures=3_600_000, captions=18_432_000, cores=10)

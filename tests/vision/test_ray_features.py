@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 import torch
 
+from groundling import large_arrays
 from groundling.distributed.sources import Item
 from groundling.distributed.workers import Seen
 from groundling.errors import UserError
 from groundling.settings import FeatureSettings
-from groundling.vision import from_settings, large_arrays
+from groundling.vision import from_settings
 from groundling.vision.ray_features import make_encoder, ray_features
 
 SMALL = FeatureSettings(backbone="efficientnet-lite0", size=32)

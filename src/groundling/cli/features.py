@@ -51,9 +51,9 @@ def features(
     from groundling.corpus import catalogue
     from groundling.distributed.sources import is_source
     from groundling.errors import UserError
+    from groundling.large_arrays import rows_of
     from groundling.settings import FeatureSettings, check
     from groundling.vision.from_settings import comes_with_features, corpus_features, save_array, source_features
-    from groundling.vision.large_arrays import rows_of
 
     chosen = {"backbone": backbone, "size": size, "mirror": mirror, "crop": not whole, "crops": crops}
     chosen |= {"grid": grid, "stage": stage, "projected": projected, "views": views}

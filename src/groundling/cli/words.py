@@ -164,7 +164,8 @@ def convert(
 ) -> None:
     """Word vectors from one format to another: .vec, fastText's .bin and .safetensors.
 
-    Rows are read and written in blocks: a model that is larger than memory can be converted.
+    Rows are written in blocks, and vectors of more than 256 MB lie in a file of the cache folder meanwhile: a .bin or
+    .vec file that is larger than memory can be converted. A .safetensors file is read into memory.
     """
     from groundling.errors import UserError
     from groundling.text.segmentation import normalise

@@ -17,7 +17,7 @@ from groundling.plan.work import CAMERA, FLOAT, WEB, Part, Work
 KEY = 32  # bytes of the SHA-256 that features are found by
 SIZES = (10**4, 10**5, 10**6, 10**7, 10**8)
 CORES_MEASURED = 2  # of `measured.TWO_CORES`
-HELD_UP_TO = 4 * 2**30  # bytes of features, `vision.large_arrays.LARGE`; more are mapped into memory
+HELD_UP_TO = 4 * 2**30  # bytes of features, `large_arrays.LARGE`; more are mapped into memory
 EXACT_UP_TO = 250_000  # `search.store.EXACT_UP_TO`, which a test compares: importing it would load NumPy and Arrow
 
 

@@ -20,11 +20,11 @@ import numpy as np
 
 from groundling.decoding.cores import cores
 from groundling.files import cache_folder, remove_leftovers, write_json
+from groundling.large_arrays import room
 from groundling.progress import bar
 from groundling.vision import shards
 from groundling.vision.backbones import Backbone
 from groundling.vision.decoding import cancelled_on_error, decoded, refuse, rows_by_content, writable
-from groundling.vision.large_arrays import room
 from groundling.vision.overlapped import GPUEncoding
 from groundling.vision.preprocessing import Pixels, Preprocessing
 

@@ -12,7 +12,7 @@ from groundling.corpus.corpus import Corpus, Mask
 from groundling.corpus.formats.text_lines import whole_text
 from groundling.errors import UserError
 from groundling.files import DAMAGED_ARRAY
-from groundling.vision.large_arrays import finite_rows, rows_of
+from groundling.large_arrays import finite_rows, rows_of
 
 if TYPE_CHECKING:  # torch is loaded only where pictures are looked at
     from groundling.vision.backbones import Backbone

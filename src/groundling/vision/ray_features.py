@@ -12,12 +12,12 @@ from groundling.distributed.sources import Item, read
 from groundling.distributed.workers import Loaded, sorted_keys
 from groundling.errors import UserError
 from groundling.files import remove_leftovers, write_json
+from groundling.large_arrays import room
 from groundling.settings import FeatureSettings, check
 from groundling.vision import shards
 from groundling.vision.cache import ShardWriter, encode_pixels, features_folder, features_settings, fill_from_cache
 from groundling.vision.decoding import writable
 from groundling.vision.from_settings import backbone_of, preprocessing_of
-from groundling.vision.large_arrays import room
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@
     bool quantised; int64 rows, int64 columns; rows × columns × float32: one row per word, then one per bucket
 
 The output matrix behind it (bool quantised, rows, columns, numbers) is of no use here, and written as zeros. The n-gram
-rows stay in the file (a memory map): they are often larger
-than memory, and few are needed.
+rows stay in the file (a memory map): they are often larger than memory, and few are needed. The vectors of words are
+made of them; where they are many they lie in a file of their own.
 """
 
 import mmap
@@ -19,11 +19,12 @@ import numpy as np
 
 from groundling.errors import UserError
 from groundling.files import atomic_path
+from groundling.large_arrays import room
 from groundling.progress import bar
 from groundling.words.lines import open_plain
 from groundling.words.problems import Problems, shown
 from groundling.words.subwords import Subwords, piece_hashes
-from groundling.words.vectors import Matrix, WordVectors
+from groundling.words.vectors import HELD_UP_TO, Matrix, WordVectors
 
 MAGIC, VERSIONS = 793712314, (11, 12)
 SUPERVISED = 3
@@ -102,7 +103,7 @@ def _compose(
     """A word's vector is the mean of its own row and its pieces'."""
     problems = Problems(path)
     words: dict[str, int] = {}
-    kept = np.empty((len(raw_words), own.shape[1]), dtype=np.float32)
+    kept = room((len(raw_words), own.shape[1]), large=HELD_UP_TO)
     with bar(f"Reading {path.name}", len(raw_words)) as progress:
         for row, raw in enumerate(raw_words):
             progress.advance()

@@ -1,7 +1,8 @@
 """Word vectors as text, one word a line: fastText's .vec, also gzipped.
 
 The file is read a block at a time and never trusted: what its header promises allocates nothing, a line that does not
-hold one word and exactly so many finite numbers is left out and named, and no number slips into another column.
+hold one word and exactly so many finite numbers is left out and named, and no number slips into another column. Where
+there are many rows they lie in a file that is mapped.
 """
 
 import gzip
@@ -11,10 +12,11 @@ import numpy as np
 
 from groundling.errors import UserError
 from groundling.files import atomic_path
+from groundling.large_arrays import GrowingArray
 from groundling.progress import bar
 from groundling.words.lines import numbered_lines, open_plain
 from groundling.words.problems import Problems, shown
-from groundling.words.vectors import Matrix, WordVectors
+from groundling.words.vectors import HELD_UP_TO, Matrix, WordVectors
 
 MOST_DIMENSIONS = 10_000
 _BLOCK_BYTES = 2**22
@@ -52,7 +54,7 @@ class _Reader:
     def __init__(self, path: Path) -> None:
         self.path, self.problems = path, Problems(path)
         self.words: dict[str, int] = {}
-        self.parts: list[Matrix] = []
+        self.matrix = GrowingArray(HELD_UP_TO)
         self.promised: int | None = None
         self.dimensions = 0
 
@@ -85,7 +87,7 @@ class _Reader:
         for place, (number, line) in enumerate(lines):
             if self._is_new(number, line.rsplit(b" ", self.dimensions)[0], matrix[place]):
                 kept.append(place)
-        self.parts.append(matrix if len(kept) == len(lines) else matrix[kept])
+        self.matrix.add(matrix if len(kept) == len(lines) else matrix[kept])
         return len(kept)
 
     def _say_what_is_wrong(self, number: int, line: bytes) -> None:
@@ -123,7 +125,7 @@ class _Reader:
         there = len(self.words) + self.problems.total
         if self.promised is not None and whole and self.promised != there:
             self.problems.note(f"its header promises {self.promised:,} words, it has {there:,} lines")
-        return WordVectors(tuple(self.words), np.concatenate(self.parts))
+        return WordVectors(tuple(self.words), self.matrix.whole())
 
 
 def _numbers(lines: list[Numbered], dimensions: int) -> Matrix | None:

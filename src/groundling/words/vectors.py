@@ -5,9 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from groundling.large_arrays import rows_of
 from groundling.words.subwords import Matrix, Subwords
 
-__all__ = ["Matrix", "WordVectors", "unit"]
+__all__ = ["HELD_UP_TO", "Matrix", "WordVectors", "unit"]
+
+HELD_UP_TO = 256 * 2**20  # bytes of vectors that are read into memory; more lie in a file that is mapped
 
 Mask = np.typing.NDArray[np.bool_]
 
@@ -99,7 +102,8 @@ class WordVectors:
             key = fold(word)
             if key and (key not in chosen or key == word):
                 chosen[key] = row
-        return WordVectors(tuple(chosen), self.matrix[list(chosen.values())], self.subwords)
+        matrix = rows_of(self.matrix, np.array(list(chosen.values()), dtype=np.int64), large=HELD_UP_TO)
+        return WordVectors(tuple(chosen), matrix, self.subwords)
 
     def changed(self, change: Callable[[Matrix], Matrix]) -> "WordVectors":
         """Every row of words and of subwords changed alike.

@@ -1,4 +1,4 @@
-"""Features that do not fit into memory are trained on as those that do."""
+"""Arrays that do not fit into memory are read as those that do; features are trained on as those that do."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,16 +9,16 @@ import pytest
 from conftest import make_recipe
 from groundling.dataset import Dataset
 from groundling.errors import UserError
+from groundling.large_arrays import GrowingArray, finite_rows, room, rows_of
 from groundling.model.trained import TrainedModel
 from groundling.training import train
 from groundling.vision.features import features_from_array
-from groundling.vision.large_arrays import finite_rows, room, rows_of
 
 
 @pytest.fixture
 def everything_is_large(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("groundling.vision.large_arrays.LARGE", 1)
-    monkeypatch.setattr("groundling.vision.large_arrays._BLOCK", 3)
+    monkeypatch.setattr("groundling.large_arrays.LARGE", 1)
+    monkeypatch.setattr("groundling.large_arrays._BLOCK", 3)
 
 
 def mapped(array: np.ndarray) -> bool:
@@ -46,6 +46,25 @@ def test_rows_of_a_mapped_array(everything_is_large: None, own_cache: Path) -> N
     assert list((own_cache / "scratch").iterdir()) == []  # files without names
 
 
+def test_what_is_large_may_be_said(own_cache: Path) -> None:
+    array = np.arange(12, dtype=np.float32).reshape(6, 2)  # 48 bytes
+    assert mapped(room((6, 2), large=48)) and not mapped(room((6, 2), large=49))
+    found = rows_of(array, np.array([5, 1]), large=16)
+    assert mapped(found) and found.tolist() == [[10, 11], [2, 3]]
+    assert not mapped(rows_of(array, np.array([5, 1]), large=17))
+
+
+@pytest.mark.parametrize("large", [1, 20, 48, 49])
+def test_blocks_of_rows_nobody_knows_how_many(own_cache: Path, large: int) -> None:
+    array = np.random.default_rng(0).standard_normal((6, 2)).astype(np.float32)  # 48 bytes
+    growing = GrowingArray(large)
+    for block in (array[:1], array[1:1], array[1:4], array[:, ::-1][4:, ::-1]):
+        growing.add(block)
+    found = growing.whole()
+    assert mapped(found) == (large <= 48) and found.dtype == np.float32
+    assert np.array_equal(found, array)
+
+
 def test_features_of_an_array_stay_in_its_file(world: Dataset, everything_is_large: None, tmp_path: Path) -> None:
     names = world.corpus.pictures.tolist()
     np.save(tmp_path / "a.npy", world.features)
@@ -69,7 +88,7 @@ def test_a_training_on_mapped_features(
     large = replace(world, features=rows_of(world.features, np.arange(len(world.features))))
     assert mapped(large.split("train").features)
     train(recipe, large, tmp_path / "files", device="cpu")
-    monkeypatch.setattr("groundling.vision.large_arrays.LARGE", 2**40)
+    monkeypatch.setattr("groundling.large_arrays.LARGE", 2**40)
     assert not mapped(world.split("train").features)
     train(recipe, world, tmp_path / "memory", device="cpu")
     one, other = (
