@@ -195,6 +195,10 @@ def test_words_in_lower_case_as_captions_are(languages: Path) -> None:
     command = ["align", "A.vec", "b.vec.gz", "--dictionary", "d.txt"]
     assert call(*command).code == 2
     assert call(*command, "--fold-case", "--json").json["coverage"]["dictionary"]["covered"] == 200
+    Path("capitals.txt").write_text("".join(f"A{i} B{i}\na{i} b{i}\n" for i in range(150, 250)))
+    found = call(*command, "--fold-case", "--test", "capitals.txt", "--json").json["coverage"]
+    assert (found["test"]["pairs"], found["test"]["covered"]) == (100, 50)  # words of the test are folded, too
+    assert (found["left_out_because_tested"], found["train"]["pairs"]) == (50, 150)
 
 
 def test_convert_from_each_format_to_each(languages: Path) -> None:

@@ -146,6 +146,24 @@ def test_a_map_that_was_learned_elsewhere(words: Path, world: Dataset, english: 
         begun(recipe(words, "de", "aligned", dictionary=None, map=str(tmp_path / "small.safetensors")), world, english)
 
 
+def test_vectors_that_are_in_one_space_need_no_map(words: Path, world: Dataset, english: Path, tmp_path: Path) -> None:
+    """As VecMap leaves its two files."""
+    known = storage.load(words / "en.safetensors")
+    storage.save(tmp_path / "de.safetensors", WordVectors(tuple(GERMAN), known.matrix, known.subwords))
+    vectors = {"en": str(words / "en.safetensors"), "de": str(tmp_path / "de.safetensors")}
+    chosen = recipe(words, "de", "aligned", vectors=vectors, dictionary=None, map="identity")
+    _, tokeniser, encoders = begun(chosen, world, english)
+    ours = encoded(tokeniser, encoders, GERMAN, "de")
+    assert np.allclose(ours, Model.load(english, "cpu").encode_text(ENGLISH, "en"), atol=1e-5)
+
+
+@pytest.mark.parametrize("setting", [{"centre": True}, {"seed": 1}, {"test_share": 0.5}], ids=str)
+def test_settings_of_align_that_do_nothing_here_are_refused(words: Path, setting: dict[str, Any]) -> None:
+    """Vectors are centred whatever a recipe says, and all pairs are learned from."""
+    with pytest.raises(UserError, match=f'unknown setting "alignment.{next(iter(setting))}"'):
+        systems.of(recipe(words, "de", "aligned", alignment=setting))
+
+
 def test_words_of_a_file_are_folded_as_captions_are(words: Path, world: Dataset, english: Path, tmp_path: Path) -> None:
     german = storage.load(words / "de.safetensors")
     capitals = WordVectors(tuple(word.capitalize() for word in german.words), german.matrix)

@@ -10,6 +10,7 @@ from groundling.cli.words import MaxWords, warn_of_problems
 
 if TYPE_CHECKING:
     from groundling.words.alignment import Alignment
+    from groundling.words.dictionary import Pair
     from groundling.words.vectors import WordVectors
 
 METHODS = "procrustes or rcsls."
@@ -112,12 +113,12 @@ def align(
     else:
         pairs, more = read_pairs(Path(dictionary))
         problems.append(more)
-        if fold_case:
-            pairs = list(dict.fromkeys((normalise(one), normalise(other)) for one, other in pairs))
     test_pairs = None
     if test is not None:
         test_pairs, more = read_pairs(test)
         problems.append(more)
+    if fold_case:
+        pairs, test_pairs = _folded(pairs), None if test_pairs is None else _folded(test_pairs)
     prepared = alignment.prepare_pairs(pairs, test_pairs, words_a, words_b, settings, order)  # type: ignore[arg-type]
     warn_of_problems(problems)
     found = alignment.align(words_a, words_b, prepared, settings, place, given)
@@ -136,6 +137,13 @@ def align(
     if out is not None:
         centred = ", target.safetensors (the target less its mean)" if found.word_map.mean is not None else ""
         print(f"Written to {out}: map.safetensors, aligned.safetensors{centred}, alignment.json")
+
+
+def _folded(pairs: "list[Pair]") -> "list[Pair]":
+    """In lower case, as the vectors' words are then; pairs that have become one count once."""
+    from groundling.text.segmentation import normalise
+
+    return list(dict.fromkeys((normalise(one), normalise(other)) for one, other in pairs))
 
 
 def _write(

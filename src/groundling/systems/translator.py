@@ -48,7 +48,7 @@ from groundling.systems.plan import Context, Start
 from groundling.systems.vse import VSE, VSESettings
 from groundling.text import Tokeniser
 from groundling.words import WordVectors
-from groundling.words.alignment import AlignSettings
+from groundling.words.alignment import MapSettings
 from groundling.words.sources import dictionary_pairs, find_file, map_between, word_vectors
 from groundling.words.training import WordSettings
 from groundling.words.vectors import Matrix, unit
@@ -86,10 +86,12 @@ class TranslatorSettings(VSESettings):
     )
     map: str | None = Field(
         None,
-        description="for aligned, in place of a dictionary: the map of `groundling align --out`, or a matrix as text, "
-        "also below --data",
+        description="for aligned, in place of a dictionary: the map of `groundling align --centre --out` (vectors lose "
+        "their mean here), or a matrix as text, also below --data; or `identity` for vectors in one space (VecMap's)",
     )
-    alignment: AlignSettings = AlignSettings()
+    alignment: MapSettings = Field(
+        MapSettings(), description="how the map is learned; the vectors of both languages have lost their mean already"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -139,7 +141,10 @@ class Translator(VSE):
         """A map that was learned elsewhere."""
         if self.settings.map is None:
             return None
-        path, size = find_file(self.settings.map, context.data), self.settings.word_dimensions
+        size = self.settings.word_dimensions
+        if self.settings.map == "identity":
+            return np.eye(size, dtype=np.float32)
+        path = find_file(self.settings.map, context.data)
         matrix = read_map(path).matrix
         if matrix.shape != (size, size):
             shape = " × ".join(map(str, matrix.shape))

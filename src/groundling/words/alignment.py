@@ -18,18 +18,23 @@ from groundling.words.vectors import Matrix, WordVectors, unit
 from groundling.words.word_map import WordMap
 
 
-class AlignSettings(Settings):
-    """How a map is learned."""
+class MapSettings(Settings):
+    """How a map is learned from vectors as they are."""
 
     method: Literal["procrustes", "rcsls"] = "rcsls"
     iterations: PositiveInt = 10
     learning_rate: PositiveFloat = 1.0
     neighbours: PositiveInt = Field(10, description="of each word, for RCSLS and CSLS")
     max_neg: PositiveInt | None = Field(None, description="search RCSLS's neighbours among the first so many words")
+    spectral: bool = Field(False, description="keep RCSLS's map from making any vector longer")
+
+
+class AlignSettings(MapSettings):
+    """How `align` makes the vectors ready, and what it keeps for the test."""
+
     centre: bool = Field(
         False, description="take the mean of each language's words off all its vectors first (Artetxe et al. 2018)"
     )
-    spectral: bool = Field(False, description="keep RCSLS's map from making any vector longer")
     test_share: float = Field(0.2, gt=0, lt=1, description="of the source words, where there is no test dictionary")
     seed: int = Field(0, ge=0)
 
@@ -134,7 +139,7 @@ def mean_of_words(vectors: WordVectors) -> Matrix:
     return mean
 
 
-def learn(one: Tensor, other: Tensor, pairs: Tensor, settings: AlignSettings) -> tuple[Tensor, list[float]]:
+def learn(one: Tensor, other: Tensor, pairs: Tensor, settings: MapSettings) -> tuple[Tensor, list[float]]:
     """The map M [d, d] between unit vectors whose rows `pairs` [n, 2] belong together, and its objective on the way."""
     a, b = one[pairs[:, 0]], other[pairs[:, 1]]
     matrix = procrustes(a, b)

@@ -15,7 +15,7 @@ from groundling.errors import UserError
 from groundling.files import cache_folder
 from groundling.text.segmentation import normalise
 from groundling.words import storage
-from groundling.words.alignment import AlignSettings, learn
+from groundling.words.alignment import MapSettings, learn
 from groundling.words.composition import compose
 from groundling.words.dictionary import Pair, cover, identical, read_pairs, rows
 from groundling.words.training import WordSettings, sentences, trained
@@ -83,7 +83,7 @@ def dictionary_pairs(
 
 
 def map_between(
-    source: WordVectors, target: WordVectors, pairs: list[Pair], settings: AlignSettings, device: torch.device
+    source: WordVectors, target: WordVectors, pairs: list[Pair], settings: MapSettings, device: torch.device
 ) -> Matrix:
     """M [d, d] from source to target by all these pairs, kept between runs.
 
@@ -91,7 +91,7 @@ def map_between(
     average, which an encoder of the target language is used to.
     """
     numbers = rows(pairs, source, target)
-    key = hashlib.sha256(settings.model_dump_json(exclude={"seed", "test_share"}).encode())
+    key = hashlib.sha256(settings.model_dump_json().encode())
     one, other = source.unit(), target.unit()
     for part in (one, other, numbers):
         key.update(np.ascontiguousarray(part).data)
