@@ -62,6 +62,15 @@ def test_the_time_left_of_a_resumed_job_counts_what_this_process_did(
     assert capsys.readouterr().err.splitlines() == ["Counting: 901/1000, 1980 s left"]
 
 
+def test_where_nobody_knows_how_much_is_to_come_what_is_done_is_told(
+    shown: None, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with progress.bar("Reading words.vec", None) as bar:
+        clock.now += 16
+        bar.advance(209_048)
+    assert capsys.readouterr().err == "Reading words.vec: 209048\n"
+
+
 def test_a_bar_inside_another_is_silent_and_the_outer_goes_on(
     shown: None, clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,7 +24,7 @@ class _Silent:
 class _Lines:
     """For logs: one line every few seconds, never a carriage return."""
 
-    def __init__(self, title: str, total: int, done: int, every: float = 15.0) -> None:
+    def __init__(self, title: str, total: int | None, done: int, every: float = 15.0) -> None:
         self.title, self.total, self.before, self.every = title, total, done, every
         self.done, self.start, self.last = done, time.monotonic(), time.monotonic()
 
@@ -33,8 +33,13 @@ class _Lines:
         now = time.monotonic()
         if now - self.last >= self.every:
             self.last = now
-            left = (now - self.start) / max(self.done - self.before, 1) * (self.total - self.done)
-            print(f"{self.title}: {self.done}/{self.total}, {left:.0f} s left {note}".rstrip(), file=sys.stderr)
+            print(f"{self.title}: {self.done}{self.left(now)} {note}".rstrip(), file=sys.stderr)
+
+    def left(self, now: float) -> str:
+        if self.total is None:
+            return ""
+        seconds = (now - self.start) / max(self.done - self.before, 1) * (self.total - self.done)
+        return f"/{self.total}, {seconds:.0f} s left"
 
 
 _shown = False
@@ -60,8 +65,8 @@ def collect(under_way: "dict[Future[Any], int]", progress: Bar) -> None:
 
 
 @contextmanager
-def bar(title: str, total: int, done: int = 0) -> Iterator[Bar]:
-    """A progress bar for `total` units, `done` of which were done before (a resumed job).
+def bar(title: str, total: int | None, done: int = 0) -> Iterator[Bar]:
+    """A progress bar for `total` units (None: nobody knows), `done` of which were done before (a resumed job).
 
     A bar inside another is silent: the outer job is the one to watch.
     """
@@ -78,7 +83,7 @@ def bar(title: str, total: int, done: int = 0) -> Iterator[Bar]:
 
 
 @contextmanager
-def _visible(title: str, total: int, done: int) -> Iterator[Bar]:
+def _visible(title: str, total: int | None, done: int) -> Iterator[Bar]:
     if not sys.stderr.isatty():
         yield _Lines(title, total, done)
     else:

@@ -30,7 +30,7 @@ def read_vec(path: Path, max_words: int | None = None) -> tuple[WordVectors, Pro
     The first line is a header where it is two whole numbers; without one, it says how many numbers a line has.
     """
     reader = _Reader(path)
-    with open_plain(path) as file, bar(f"Reading {path.name}", max_words or 0) as progress:
+    with open_plain(path) as file, bar(f"Reading {path.name}", max_words) as progress:
         waiting: list[Numbered] = []
         size, whole = 0, True
         for number, line in numbered_lines(file, path):
