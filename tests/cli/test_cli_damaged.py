@@ -71,3 +71,29 @@ def test_a_picture_lost_after_the_corpus_was_built_is_counted_by_features(damage
     assert "png/red-circle-0.png: cannot be read, skipped" in said.err
     assert "7 pictures × 1280 (efficientnet-lite0), 1 skipped" in said.out
     assert_one_sentence(call("features", "corpus", "--size", 32, "--strict"), "red-circle-0.png")
+    for path in (damaged / "png").iterdir():
+        path.unlink()
+    said = call("features", "corpus", "--size", 32, "--out", "none")
+    assert_one_sentence(said, "corpus: none of its 8 pictures can be read, the first of them png/")
+    assert not Path("none").exists()
+
+
+def test_why_pictures_at_an_address_cannot_be_read_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    from groundling.vision.ray_features import Found
+
+    refused = {f"{number}.jpg": "Unable to locate credentials" for number in range(6)}
+    found = Found({"a.jpg": bytes(32)}, {**refused, "b.jpg": "not a picture"}, 1, Path("cache"), 1280)
+    monkeypatch.setattr("groundling.vision.from_settings.source_features", lambda *_: found)
+    said = call("features", "s3://bucket/photos", "--ray", "local")
+    assert said.err.splitlines() == [
+        "6 files such as 0.jpg: Unable to locate credentials, skipped",
+        "b.jpg: not a picture, skipped",
+    ]
+    assert said.out.startswith("1 pictures × 1280 (efficientnet-lite0), 7 skipped")
+    assert call("features", "s3://bucket/photos", "--ray", "local", "--json").json["reasons"] == found.failed
+    for failed, words in (
+        (refused, "none of its 6 pictures can be read, the first of them 0.jpg: Unable to locate credentials"),
+        ({}, "no pictures in it"),
+    ):
+        found = Found({}, failed, 0, Path("cache"), 1280)
+        assert_one_sentence(call("features", "s3://bucket/photos", "--ray", "local"), f"s3://bucket/photos: {words}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import fsspec
 import pytest
+from fsspec.implementations.memory import MemoryFileSystem
 
 from groundling.distributed import sources
 from groundling.distributed.sources import Item, files_below, members, read, shards
@@ -52,12 +53,42 @@ def test_members_that_lie_together_are_asked_for_once(monkeypatch: pytest.Monkey
     found = members("memory://bucket/t.tar")
     system, asked = fsspec.filesystem("memory"), []
     plain = type(system).cat_file
-    monkeypatch.setattr(type(system), "cat_file", lambda self, *where: asked.append(where) or plain(self, *where))
+
+    def cat_file(self: object, path: str, **part: int) -> bytes:
+        asked.append(part)
+        return plain(self, path, **part)
+
+    monkeypatch.setattr(type(system), "cat_file", cat_file)
     assert [data for _, data in read([*found[:3], *found[5:]])] == [b"A" * 10, b"B" * 10, b"C" * 10, b"F" * 10]
     assert len(asked) == 1
     monkeypatch.setattr(sources, "GAP", 600)  # a header and what fills up the last block, and not one member more
     list(read([*found[:3], *found[5:]]))
     assert len(asked) == 1 + 4  # content, filling (502) and header (512) are further apart than that
+
+
+class VersionedFiles(MemoryFileSystem):
+    """What s3fs is to fsspec: the version of an object comes before the first byte that is asked for."""
+
+    protocol = "versioned"
+
+    @classmethod
+    def _strip_protocol(cls, path: str) -> str:
+        return str(super()._strip_protocol(path.replace("versioned://", "memory://")))
+
+    def cat_file(
+        self, path: str, version_id: str | None = None, start: int | None = None, end: int | None = None
+    ) -> bytes:
+        assert version_id is None, "there are no versions here"
+        return super().cat_file(path, start, end)
+
+
+def test_a_store_whose_calls_have_another_order_is_read() -> None:
+    fsspec.register_implementation("versioned", VersionedFiles, clobber=True)
+    write_tar("versioned://bucket/v.tar", CONTENTS)
+    fsspec.filesystem("versioned").pipe_file("/bucket/photos/1.jpg", b"whole")
+    found = [*members("versioned://bucket/v.tar"), *files_below("versioned://bucket/photos")]
+    expected = [CONTENTS[name] for name in ("a/1.jpg", "b/2.PNG", "c/3.jpg")]
+    assert [data for _, data in read(found)] == [*expected, b"whole"]
 
 
 def test_what_is_no_picture_or_hides_or_would_command_a_terminal_is_left_alone(tmp_path: Path) -> None:

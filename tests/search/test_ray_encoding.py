@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import colours
@@ -205,6 +206,22 @@ def test_a_worker_with_another_model_and_a_mistake_in_a_worker_are_one_sentence(
     with pytest.raises(UserError, match=r"cut.tar: not a readable tar file"):
         index_source(f"{tmp_path}/cut.tar", tmp_path / "shards", "local", "toy")
     assert not (tmp_path / "index").exists() and not (tmp_path / "shards").exists()
+
+
+def test_a_program_has_one_secret_for_all_that_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray itself reads it once; with another one, a second Ray of the same program did not come up."""
+    asked: list[str] = []
+
+    def started(*_: Any) -> Any:
+        asked.append(os.environ["RAY_AUTH_TOKEN"])
+        return SimpleNamespace(cluster_resources=dict, shutdown=lambda: None)
+
+    monkeypatch.setitem(sys.modules, "ray", None)  # that of other tests
+    monkeypatch.setattr(clusters, "_started", started)
+    for _ in range(2):
+        with joined("local"):
+            pass
+    assert len(set(asked)) == 1 and len(asked) == 2 and len(asked[0]) == 64
 
 
 def test_without_ray_the_extra_is_named(toy: Toy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

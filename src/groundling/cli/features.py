@@ -1,12 +1,13 @@
 """groundling features"""
 
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from groundling.cli.output import AsJson, Data, Ray, print_json, warn_of_skipped
+from groundling.cli.output import AsJson, Data, Ray, print_json, warn_of_reasons, warn_of_skipped
 
 
 def features(
@@ -66,16 +67,18 @@ def features(
             raise UserError(f"{corpus}: shards and addresses are read by workers of Ray; add --ray local")
         found = source_features(corpus, settings, ray, strict)
         names, skipped, known_as, made_by = found.names, sorted(found.failed), corpus, backbone
-        dimensions = found.dim
+        _refuse_nothing(corpus, names, skipped, found.failed)
+        reasons, dimensions = dict(sorted(found.failed.items())), found.dim
         if out is not None:
             save_array(out, found.vectors(names), names)
     else:
         loaded = catalogue.load(corpus, data=data, split=split)
         every, usable = corpus_features(loaded, settings, strict=strict, ray=ray)
-        names, dimensions = [str(name) for name in loaded.pictures[usable]], every.shape[-1]
+        names, skipped = ([str(name) for name in loaded.pictures[some]] for some in (usable, ~usable))
+        _refuse_nothing(corpus, names, skipped, {})
+        reasons, dimensions, known_as = {}, every.shape[-1], loaded.name
         if out is not None:
             save_array(out, rows_of(every, usable), names)
-        skipped, known_as = [str(name) for name in loaded.pictures[~usable]], loaded.name
         made_by = "came with the corpus" if comes_with_features(loaded, settings) else backbone
     facts = {
         "corpus": known_as,
@@ -83,12 +86,28 @@ def features(
         "pictures": len(names),
         "dimensions": int(dimensions),
         "skipped": skipped,
+        **({"reasons": reasons} if reasons else {}),
         "seconds": round(time.monotonic() - started, 1),
     }
     if as_json:
         return print_json(facts)
-    warn_of_skipped(skipped)
+    if reasons:
+        warn_of_reasons(reasons)
+    else:
+        warn_of_skipped(skipped)
     print(
         f"{facts['pictures']} pictures × {facts['dimensions']} ({made_by}), "
         f"{len(skipped)} skipped, {facts['seconds']} s"
     )
+
+
+def _refuse_nothing(corpus: str, names: Sequence[str], skipped: Sequence[str], reasons: Mapping[str, str]) -> None:
+    """Where no picture has features, something larger than a picture is wrong."""
+    from groundling.errors import UserError
+
+    if names:
+        return
+    if not skipped:
+        raise UserError(f"{corpus}: no pictures in it")
+    why = f"{skipped[0]}: {reasons[skipped[0]]}" if reasons else skipped[0]
+    raise UserError(f"{corpus}: none of its {len(skipped)} pictures can be read, the first of them {why}")

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from groundling.cli.output import AsJson, Data, Device, Prompt, Ray, TextModel, print_json, warn
+from groundling.cli.output import AsJson, Data, Device, Prompt, Ray, TextModel, print_json, warn, warn_of_reasons
 
 if TYPE_CHECKING:
     from groundling.search.build import Built
     from groundling.search.bulk import BulkImport
     from groundling.search.index_request import Options
 
-LISTED = 20  # reasons to skip files on the terminal; --json has all
 SHORT = 0.01  # of recall that is missing before it is worth a word: two halves of the queries differ as much
 
 
@@ -165,7 +164,7 @@ def _best_there_is() -> str:
 
 
 def _show(built: "Built") -> None:
-    _show_skipped(built.skipped)
+    warn_of_reasons(built.skipped)
     if built.others:
         from groundling.search.walk import named_counts
 
@@ -205,20 +204,3 @@ def _lines(path: Path) -> list[str]:
     if not texts:
         raise UserError(f"{path}: no texts in it")
     return texts
-
-
-def _show_skipped(skipped: dict[str, str]) -> None:
-    """One line for each file, and one for all of a kind where there are several with the same reason."""
-    alike: dict[str, list[str]] = {}
-    for name, why in skipped.items():
-        alike.setdefault(why, []).append(name)
-    for number, (why, names) in enumerate(alike.items()):
-        if number == LISTED:
-            rest = sum(len(others) for others in list(alike.values())[LISTED:])
-            typer.echo(f"… and {rest} more, skipped (--json lists all)", err=True)
-            break
-        warn(
-            f"{names[0]}: {why}, skipped"
-            if len(names) == 1
-            else f"{len(names)} files such as {names[0]}: {why}, skipped"
-        )

@@ -1,7 +1,7 @@
 """What a command prints: a table for people, or JSON for programs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +17,7 @@ Data = Annotated[
     Path | None,
     typer.Option("--data", help="Folder of published data sets (f8k7, multi30k, …).", envvar="GROUNDLING_DATA"),
 ]
+LISTED = 20  # reasons to skip files on the terminal; --json has all
 # What JSON itself does not spell out, and what a terminal would still do.
 _CONTROLS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *sorted(TURNING))}
 
@@ -54,10 +55,27 @@ def warn(sentence: str) -> None:
 
 def warn_of_skipped(pictures: Sequence[str]) -> None:
     """Pictures that could not be read are left out, but not in silence."""
-    for name in pictures[:20]:
+    for name in pictures[:LISTED]:
         warn(f"{name}: cannot be read, skipped")
-    if len(pictures) > 20:
-        typer.echo(f"… and {len(pictures) - 20} more pictures that cannot be read, skipped", err=True)
+    if len(pictures) > LISTED:
+        typer.echo(f"… and {len(pictures) - LISTED} more pictures that cannot be read, skipped", err=True)
+
+
+def warn_of_reasons(skipped: Mapping[str, str]) -> None:
+    """One line for each file, and one for all of a kind where there are several with the same reason."""
+    alike: dict[str, list[str]] = {}
+    for name, why in skipped.items():
+        alike.setdefault(why, []).append(name)
+    for number, (why, names) in enumerate(alike.items()):
+        if number == LISTED:
+            rest = sum(len(others) for others in list(alike.values())[LISTED:])
+            typer.echo(f"… and {rest} more, skipped (--json lists all)", err=True)
+            break
+        warn(
+            f"{names[0]}: {why}, skipped"
+            if len(names) == 1
+            else f"{len(names)} files such as {names[0]}: {why}, skipped"
+        )
 
 
 def print_words(title: str, columns: list[str], rows: list[list[str]]) -> None:

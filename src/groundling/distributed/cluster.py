@@ -2,7 +2,7 @@
 
 Ray starts lost actors again and gives them what they had not finished, so that nothing is lost; what comes back goes to
 one process, which writes it once. Ray's workers exchange pickles: whoever reaches its ports can run programs there. The
-Ray that is started here asks for a secret that is drawn anew each time, and has no dashboard.
+Ray that is started here asks for a secret that each program draws for itself, and has no dashboard.
 """
 
 import math
@@ -29,6 +29,7 @@ TRIES = 3  # more of a portion whose worker was lost
 DECODE_SHARE = 0.2  # decoders for each core, where there is no GPU: what decoding takes of the work
 PATIENCE = 5.0  # seconds until the machine at an address must have answered
 STORE = 2**30  # bytes that a Ray of this machine may keep pictures in
+SECRET = secrets.token_hex(32)  # one for a program: Ray reads it once, and a second Ray would not know another
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def joined(address: str, cores: int | None = None, store: int = STORE) -> Iterat
     """The cluster at an address, or one of this machine for "local", which ends with the block; but where this program
     has joined a Ray already, that one."""
     own = address == LOCAL
-    secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": SECRET}
     # Ray's workers would come after all other programs of a machine; here they are the work.
     settings = {"RAY_USAGE_STATS_ENABLED": "0", **({**secret, "RAY_worker_niceness": "0"} if own else {})}
     there: Any = sys.modules.get("ray")

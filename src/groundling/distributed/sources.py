@@ -123,7 +123,10 @@ def members(shard: str) -> list[Item]:
 
 
 def read(items: Sequence[Item]) -> Iterator[tuple[Item, bytes | str]]:
-    """Each picture with its bytes, or why it cannot be read; members of a shard that lie together in one go."""
+    """Each picture with its bytes, or why it cannot be read; members of a shard that lie together in one go.
+
+    What is asked for is named: s3fs has the version of an object where others have the first byte.
+    """
     for together in _runs(items):
         first, last = together[0], together[-1]
         if first.size > LARGEST:
@@ -132,9 +135,9 @@ def read(items: Sequence[Item]) -> Iterator[tuple[Item, bytes | str]]:
         try:
             system, path = file_system(first.place)
             if first.offset == WHOLE:
-                yield first, _checked(system.cat_file(path, 0, LARGEST + 1), first.size)
+                yield first, _checked(system.cat_file(path, start=0, end=LARGEST + 1), first.size)
                 continue
-            data = system.cat_file(path, first.offset, last.offset + last.size)
+            data = system.cat_file(path, start=first.offset, end=last.offset + last.size)
         except Exception as error:  # object stores have each their own
             why = reason(error)
             yield from ((item, why) for item in together)
