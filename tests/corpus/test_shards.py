@@ -190,9 +190,9 @@ def test_hugging_face_folders(tmp_path: Path) -> None:
     (tmp_path / "hf/dataset_dict.json").write_text(json.dumps({"splits": ["train", "validation"]}))
     corpus, _ = made(tmp_path / "hf", out=tmp_path / "c", language="en")
     assert said(corpus) == {
-        picture(1): [("de", "x", "train")],
-        picture(2): [("de", "y", "train")],
-        picture(3): [("de", "z", "dev")],
+        picture(1): [("de", "x", "train"), ("en", "a", "train"), ("en", "b", "train")],
+        picture(2): [("de", "y", "train"), ("en", "c", "train")],
+        picture(3): [("de", "z", "dev"), ("en", "d", "dev")],
     }
     save_to_disk(tmp_path / "one", faces([1, 2], captions=[["a", "b"], ["c"]], lang=["en", "fr"]))
     assert sorted(
@@ -205,6 +205,22 @@ def test_hugging_face_folders(tmp_path: Path) -> None:
     (tmp_path / "one/state.json").write_text(json.dumps({"_data_files": [{"filename": "../hf/x.arrow"}]}))
     with pytest.raises(UserError, match="names one that is not in it"):
         made(tmp_path / "one", out=tmp_path / "e")
+
+
+def test_captions_beside_those_of_single_languages(tmp_path: Path) -> None:
+    """A plain one is read where its language is known and has no column of its own: none is lost, none there twice."""
+
+    def spoken(language: str = "", **columns: list[str]) -> list[tuple[str, str]]:
+        write_parquet(tmp_path / "p.parquet", faces([1], **columns))
+        corpus, _ = made(tmp_path / "p.parquet", out=tmp_path / "c", language=language)
+        return list(zip(corpus.languages.tolist(), corpus.texts, strict=True))
+
+    both = {"caption": ["a dog"], "caption_de": ["ein Hund"]}
+    assert spoken("en", **both) == [("de", "ein Hund"), ("en", "a dog")]
+    assert spoken("fr", **both, lang=["en"]) == [("de", "ein Hund"), ("en", "a dog")]  # the row's own goes first
+    assert spoken(**both) == [("de", "ein Hund")]
+    assert spoken("de", **both) == [("de", "ein Hund")]
+    assert spoken("pt-BR", caption=["um cão"], **{"caption_pt-br": ["o cão"]}) == [("pt-BR", "o cão")]
 
 
 def test_parquet_with_pictures_inside(tmp_path: Path) -> None:

@@ -51,27 +51,37 @@ def captions_in(fields: Mapping[str, object], where: str, language: str) -> list
     """Rows for the captions among the fields that a sample has, under one of the usual names.
 
     A caption is a text, a list of texts, or texts by language; "captions": {"en": "…", "de": ["…", "…"]}. One that does
-    not say its language has that of the sample ("language"), or `language`.
+    not say its language has that of the sample ("language"), or `language`; beside fields of single languages
+    ("caption_de") it is read where its language is known and has no such field.
     """
     plain = {str(key).strip().casefold(): value for key, value in fields.items()}
     said = plain.get("language") or plain.get("lang")
+    code = said if isinstance(said, str) else language
+    rows = [
+        {"language": found[1], "text": text}
+        for key, value in plain.items()
+        if (found := _BY_LANGUAGE.fullmatch(key)) and _is_language(found[1])
+        for text in _listed(value)
+    ]
+    named = {str(row["language"]) for row in rows}
+    for row in _without_names(plain, code):
+        if not row["language"] and not named:
+            raise UserError(f"{where}: the captions do not say their language; give --language, for example en")
+        if row["language"] and row["language"].strip().casefold() not in named:
+            rows.append(row)
     common = {name: plain[name] for name in ("split", "origin") if isinstance(plain.get(name), str)}
-    rows = []
-    for key, value in plain.items():
-        if (found := _BY_LANGUAGE.fullmatch(key)) and _is_language(found[1]):
-            rows += [{**common, "language": found[1], "text": text} for text in _listed(value)]
-    for name in _TEXTS if not rows else ():
-        value = plain.get(name)
-        if isinstance(value, dict):
-            rows = [{"language": str(code), "text": text} for code, texts in value.items() for text in _listed(texts)]
-        elif _listed(value):
-            code = said if isinstance(said, str) else language
-            if not code:
-                raise UserError(f"{where}: the captions do not say their language; give --language, for example en")
-            rows = [{"language": code, "text": text} for text in _listed(value)]
+    return [{**common, **row} for row in rows]
+
+
+def _without_names(fields: Mapping[str, object], code: str) -> list[dict[str, Any]]:
+    """Captions in the first field of a usual name that has any; they are in `code` where they do not say theirs."""
+    for name in _TEXTS:
+        value = fields.get(name)
+        by_language = value if isinstance(value, dict) else {code: value}
+        rows = [{"language": str(key), "text": text} for key, texts in by_language.items() for text in _listed(texts)]
         if rows:
-            return [{**common, **row} for row in rows]
-    return rows
+            return rows
+    return []
 
 
 def split_of(path: Path) -> str:
