@@ -47,7 +47,7 @@ def build(
         typer.Argument(
             metavar="SOURCE...",
             help="A corpus by name, a folder, a captions table, or shards: WebDataset or img2dataset tar files "
-            "('shards/{000..999}.tar'), Parquet, a folder that Hugging Face's datasets saved.",
+            "('shards/{000..999}.tar'), Parquet, a folder that Hugging Face's datasets saved, an imagefolder.",
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The corpus folder to write.")],

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from groundling.corpus.formats import own_tables, picture_files, picture_tables, webdataset
+from groundling.corpus.formats import image_folder, own_tables, picture_files, picture_tables, webdataset
 from groundling.corpus.formats.caption_table import corpus_name, table_in
 from groundling.corpus.formats.rows import kind_of
 from groundling.corpus.formats.samples import Sample, SampleFormat
@@ -20,6 +20,7 @@ from groundling.errors import UserError
 #: The first that suits reads a file. A new format is one line here.
 FORMATS = (
     webdataset.FORMAT,
+    image_folder.FORMAT,
     picture_tables.SAVED,
     picture_tables.PARQUET,
     own_tables.FORMAT,
@@ -121,6 +122,8 @@ def _is_pattern(name: str) -> bool:
 
 def _files_in(path: Path) -> list[Path] | None:
     if path.is_file():
+        if image_folder.suits(path):
+            return [path]
         own = kind_of(path) is not None and not picture_tables.PARQUET.suits(path)
         return [path] if path.suffix == ".tar" or (_is_large(path) if own else kind_of(path)) else None
     if not path.is_dir():
@@ -136,6 +139,8 @@ def _files_in(path: Path) -> list[Path] | None:
     if tables:
         table = table_in(path)
         return [table] if table and kind_of(table) and _is_large(table) else None
+    if found := image_folder.tables_in(path):
+        return found
     for kind in ("*.parquet", "data/*.parquet"):
         if found := sorted(path.glob(kind)):
             return found
