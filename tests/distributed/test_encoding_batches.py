@@ -1,5 +1,6 @@
 """Batches of workers that encode: of the size that their network asks for."""
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -58,9 +59,16 @@ class Ref(tuple[Any]):
 
 
 class Actor:
+    """Its `tasks` are the names that its methods were called by."""
+
     def __init__(self, **methods: Any) -> None:
+        self.tasks: set[str] = set()
         for name, method in methods.items():
-            setattr(self, name, SimpleNamespace(remote=method))
+            setattr(self, name, SimpleNamespace(remote=method, options=partial(self._named, method)))
+
+    def _named(self, method: Any, name: str) -> Any:
+        self.tasks.add(name)
+        return SimpleNamespace(remote=method)
 
 
 @pytest.mark.parametrize(
@@ -88,3 +96,11 @@ def test_batches_are_as_large_as_a_network_asks_for_and_decoded_in_portions(
     assert [item for seen, _ in found for item in seen] == items
     assert encoded == sizes and ray.most == most
     assert max(prepared) == min(PORTION, at_once or PORTION) and sum(prepared) == 1000
+    assert [one.tasks for one in (*decoders, *encoders)] == [{"decode pictures"}] * 3 + [{"encode pictures"}]
+
+
+def test_shards_are_looked_into_in_turns() -> None:
+    decoders = [Actor(members=lambda shard: [Item(f"{shard}/1.jpg", shard)]) for _ in range(2)]
+    found = Cluster(AtOnce())._members(decoders, ["a.tar", "b.tar", "c.tar"])
+    assert [item.name for item in found] == ["a.tar/1.jpg", "b.tar/1.jpg", "c.tar/1.jpg"]
+    assert [one.tasks for one in decoders] == [{"look into a shard"}] * 2

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -121,12 +122,15 @@ def test_any_number_of_processes_takes_the_same_steps(
     assert_the_same_training(alone[system], Run(tmp_path / "run"))
 
 
-def test_goes_on_with_another_number_of_processes(alone: dict[str, Run], tmp_path: Path) -> None:
+def test_goes_on_with_another_number_of_processes_or_with_one(alone: dict[str, Run], tmp_path: Path) -> None:
     folder = tmp_path / "run"
     assert in_processes(2, "polyglot", folder, stop=10)[0] == 7
     assert Run(folder).checkpoint_file.exists() and not Run(folder).finished
+    here = Run(Path(shutil.copytree(folder, tmp_path / "copy")))
     assert in_processes(3, "polyglot", folder) == [0, 0, 0]
     assert_the_same_training(alone["polyglot"], Run(folder))
+    train(here.recipe(), make_world(), here.folder, resume=True, device="cpu")
+    assert_the_same_training(alone["polyglot"], here)
     assert not list(folder.glob("*.tmp")) and not Run(folder).checkpoint_file.exists()
 
 

@@ -28,6 +28,7 @@ STARTS = 3  # times that a Ray of this machine is started until it is said that 
 TRIES = 3  # more of a portion whose worker was lost
 DECODE_SHARE = 0.2  # decoders for each core, where there is no GPU: what decoding takes of the work
 PATIENCE = 5.0  # seconds until the machine at an address must have answered
+LISTING, DECODING, ENCODING = "look into a shard", "decode pictures", "encode pictures"  # tasks on Ray's dashboard
 STORE = 2**30  # bytes that a Ray of this machine may keep pictures in
 SECRET = secrets.token_hex(32)  # one for a program: Ray reads it once, and a second Ray would not know another
 
@@ -180,7 +181,10 @@ class Cluster:
                 self.ray.kill(one)  # else they are there as long as an error that is looked at
 
     def _members(self, decoders: list[Any], shards: Sequence[str]) -> Iterator[Item]:
-        asked = [decoders[number % len(decoders)].members.remote(shard) for number, shard in enumerate(shards)]
+        asked = [
+            decoders[number % len(decoders)].members.options(name=LISTING).remote(shard)
+            for number, shard in enumerate(shards)
+        ]
         with bar("Looking into shards", total=len(shards)) as progress:
             for found in asked:
                 yield from self.ray.get(found)
@@ -213,8 +217,11 @@ class Cluster:
                 yield collected()
             encoder, several = least_busy(encoders), list(portions(batch, PORTION))
             hands = [least_busy(decoders) for _ in several]
-            prepared = [one.prepare.remote(portion, known) for one, portion in zip(hands, several, strict=True)]
-            waiting[encoder.encode.remote(*prepared)] = (encoder, *hands)
+            prepared = [
+                one.prepare.options(name=DECODING).remote(portion, known)
+                for one, portion in zip(hands, several, strict=True)
+            ]
+            waiting[encoder.encode.options(name=ENCODING).remote(*prepared)] = (encoder, *hands)
         while waiting:
             yield collected()
 
