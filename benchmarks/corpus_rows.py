@@ -9,7 +9,10 @@ there is one of 16 bytes for each, and all are read). What is printed is the tim
 computing, and the most memory that the process had: of its own, and with pages of mapped files, which the system takes
 back when it needs them. Linux only.
 
-    python benchmarks/corpus_rows.py [--rows 10000000] [--phases build command] [--files] [--folder DIR]
+With --tar the rows are samples of WebDataset shards instead, a JPEG of 32 × 32 pixels and a JSON with one caption each,
+and `build` decodes every picture, in processes whose time counts and whose memory does not.
+
+    python benchmarks/corpus_rows.py [--rows 10000000] [--phases build command] [--files | --tar] [--folder DIR]
 """
 
 import argparse
@@ -83,6 +86,26 @@ def generate(folder: Path, rows: int) -> None:
                 )
 
 
+def generate_tar(folder: Path, rows: int) -> None:
+    """Shards of ten thousand samples, as img2dataset writes them; every picture is another one."""
+    import io
+    import tarfile
+
+    from PIL import Image
+
+    draw = np.random.default_rng(0)
+    for start in range(0, rows, STEP):
+        with tarfile.open(folder / f"{start // STEP:05}.tar", "w") as archive:
+            for row in range(start, min(start + STEP, rows)):
+                photo = io.BytesIO()
+                Image.fromarray(draw.integers(0, 256, (32, 32, 3), dtype=np.uint8)).save(photo, "JPEG")
+                said = {"caption": " ".join(f"word{word}" for word in draw.integers(0, WORDS, LONG)), "language": "en"}
+                for suffix, data in (("jpg", photo.getvalue()), ("json", json.dumps(said).encode())):
+                    member = tarfile.TarInfo(f"{row:09}.{suffix}")
+                    member.size = len(data)
+                    archive.addfile(member, io.BytesIO(data))
+
+
 def command(folder: Path) -> dict[str, Any]:
     """`groundling corpus inspect` as somebody types it, in a process that does nothing else."""
     started = time.perf_counter()
@@ -123,10 +146,13 @@ def phase(name: str, folder: Path) -> dict[str, Any]:
     if name == "build":
         from groundling.corpus.building import build
         from groundling.corpus.catalogue import streamed
+        from groundling.decoding.workers import shared
 
-        source = streamed([str(folder / "rows-*.parquet")])
+        tar = any(folder.glob("*.tar"))
+        source = streamed([str(folder / ("*.tar" if tar else "rows-*.parquet"))])
         assert source is not None
-        found["rows"] = build(source, folder / "corpus", check="none").rows
+        found["rows"] = build(source, folder / "corpus", check="decode" if tar else "none").rows
+        shared().close()  # the time of processes is known when they have ended
     else:
         from groundling.corpus.caption_keys import CaptionKeys
         from groundling.corpus.storage import load
@@ -147,14 +173,19 @@ def phase(name: str, folder: Path) -> dict[str, Any]:
             for key, tables in (("leaked", told.captions), ("nearly", told.near)):
                 found[key] = sum(part.count for table in tables.values() for part in table.values())
     found["seconds"] = time.perf_counter() - started
-    used = resource.getrusage(resource.RUSAGE_SELF)
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     peak.look()
-    return {**found, "computing_s": used.ru_utime + used.ru_stime, "own_gb": peak.own, "all_gb": peak.all}
+    return {
+        **found,
+        "computing_s": sum(one.ru_utime + one.ru_stime for one in used),
+        "own_gb": peak.own,
+        "all_gb": peak.all,
+    }
 
 
-def measure(rows: int, folder: Path, phases: Sequence[str], files: bool) -> dict[str, Any]:
-    generate(folder, rows)
-    tables = sum(path.stat().st_size for path in folder.glob("rows-*.parquet"))
+def measure(rows: int, folder: Path, phases: Sequence[str], files: bool, tar: bool) -> dict[str, Any]:
+    (generate_tar if tar else generate)(folder, rows)
+    tables = sum(path.stat().st_size for path in folder.iterdir())
     found: dict[str, Any] = {"rows": rows, "tables_gb": tables / 2**30}
     if files:
         write_files(folder, rows)
@@ -178,7 +209,9 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--folder", type=Path, help="where the files go; a temporary folder when left out")
     parser.add_argument("--phases", nargs="+", choices=PHASES, default=PHASES, help="build must be among them")
-    parser.add_argument("--files", action="store_true", help="write a file for each picture, all of one size")
+    pictures = parser.add_mutually_exclusive_group()
+    pictures.add_argument("--files", action="store_true", help="write a file for each picture, all of one size")
+    pictures.add_argument("--tar", action="store_true", help="WebDataset shards with pictures, which are decoded")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--phase", choices=PHASES, help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -186,7 +219,7 @@ if __name__ == "__main__":
         print(json.dumps(phase(options.phase, options.folder)))
         raise SystemExit
     with tempfile.TemporaryDirectory(dir=options.folder) as place:
-        result = measure(options.rows, Path(place), options.phases, options.files)
+        result = measure(options.rows, Path(place), options.phases, options.files, options.tar)
     if options.json:
         print(json.dumps(result))
         raise SystemExit
