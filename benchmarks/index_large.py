@@ -5,22 +5,20 @@
 
 Vectors are generated in clusters of very different sizes, with directions that vary much and little, as those of real
 encoders do, and written in half precision to a file. From there they are indexed with `--store faiss-disk`, in blocks;
-the index is opened and asked 500 queries that it does not hold, one at a time, on one core. What is printed: time of
-the build and of its parts, disk, the most memory of its own that the process had (pages of mapped files, which the
-system takes back when it needs them, are not counted), p50 and p99, with and without a folder to look in, and recall@10
-against exact search. Bare FAISS beside it is built whole in a process of its own (`index_large_bare.py`), with as many
-lists, codes of as many bytes, probes and candidates, everything in memory, and is asked in turn with ours. With --kind
-ivf it is what `--store faiss --kind ivf` makes, and bare FAISS makes one of as many lists from as many vectors.
+the index is opened in a process of its own (`index_large_open.py`) and asked 500 queries that it does not hold, one at
+a time. What is printed: time of the build and of its parts, disk, the most memory of its own that a process had (pages
+of mapped files, which the system takes back when it needs them, are not counted), p50 and p99, with and without a
+folder to look in, and recall@10 against exact search. Bare FAISS beside it is built whole in a process of its own
+(`index_large_bare.py`), with as many lists, codes of as many bytes, probes and candidates, everything in memory, and is
+asked in turn with ours. With --kind ivf it is what `--store faiss --kind ivf` makes, and bare FAISS makes one of as
+many lists from as many vectors.
 
-Seconds of computing are those of one process; where other programs use the machine, only they mean something, and
-`load` says how many wanted to run in the last minutes before the end. Linux only.
+Seconds of computing are those of one process; where other programs use the machine, only they mean something. Linux
+only.
 """
 
 import argparse
 import json
-import os
-import shlex
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,20 +31,20 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from asked_process import Answer, AskedProcess
 from groundling.model import Vectors
-from groundling.search import Index, disk_build, faiss_store
+from groundling.search import disk_build, faiss_store, manifest
 from groundling.search import store as stores
 from groundling.search.build import write_index
 from groundling.search.entries import SCHEMA, Entries, Rows
 from groundling.search.manifest import ModelFacts, StoreFacts
 from groundling.search.recall import Aim
-from groundling.search.search_filter import SearchFilter
 from index_large_bare import NEAREST
+from made import made
 from peak_memory import PeakMemory
 from seconds import Clock
 
 QUERIES, AT_ONCE, FOLDERS = 500, 2**16, 50
-Answer = tuple[float, float, list[int]]  # seconds by the clock and of computing, and the rows found
 
 
 class World:
@@ -129,36 +127,6 @@ def timed(owner: Any, name: str) -> dict[str, list[float]]:
     return taken
 
 
-class Bare:
-    """FAISS in a process of its own."""
-
-    def __init__(self, index: Index, folder: Path, queries: Vectors, threads: int) -> None:
-        ours, facts = index.store.searched.lists, index.manifest.search  # type: ignore[attr-defined]
-        np.save(folder / "queries.npy", queries)
-        places = [folder / name for name in ("generated.npy", "queries.npy", "bare.faiss")]
-        numbers = [ours.nlist, ours.code_size, facts.effort, facts.candidates, threads]
-        script = Path(__file__).with_name("index_large_bare.py")
-        command = [sys.executable, script, *places, *map(str, numbers)]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.built = self._said()
-
-    def _said(self) -> Any:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            raise SystemExit(f"bare FAISS ended with {self.process.wait()}")
-        return json.loads(line)
-
-    def ask(self, place: int) -> Answer:
-        assert self.process.stdin is not None
-        self.process.stdin.write(f"{place}\n")
-        self.process.stdin.flush()
-        return tuple(self._said())
-
-    def end(self) -> None:
-        self.process.communicate()
-
-
 def exact(vectors: Any, queries: Vectors) -> Rows:
     """The true nearest, a portion at a time."""
     heap = faiss.ResultHeap(len(queries), NEAREST, keep_max=True)
@@ -224,27 +192,34 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     print(json.dumps(ours), file=sys.stderr, flush=True)
     sizes = {path.suffix[1:]: path.stat().st_size for path in (folder / "index").iterdir() if path.is_file()}
     ours["disk_gb"] = {name: round(size / 1e9, 3) for name, size in sizes.items()}
-    clock = Clock()
-    index = Index.open(folder / "index")
-    ours["open_seconds"] = clock.seconds()
-    result["search"] = index.manifest.search.model_dump()
+    facts = manifest.read(folder / "index").search
+    result["search"] = facts.model_dump()
     queries = world.vectors(QUERIES, 0)
-    index.nearest(queries[:50], NEAREST)
-    ours["search_memory_gb"] = peak.since_last()
-    bare = Bare(index, folder, queries, options.threads)
-    result |= {"ours": ours, "bare": bare.built}
-    print(json.dumps(bare.built), file=sys.stderr, flush=True)
-
-    def found(query: Vectors, choice: SearchFilter | None = None) -> list[int]:
-        return [int(Path(one.path).stem) for one in index.nearest(query, NEAREST, choice)[0]]
-
-    result["queries"], rows = ask({"ours": answers(found, queries), "bare": bare.ask}, QUERIES)
+    np.save(folder / "queries.npy", queries)
+    lists, code_bytes = lists_of(folder / "index")
+    numbers = [lists, code_bytes, facts.effort, facts.candidates, options.threads]
+    places = [folder / name for name in ("generated.npy", "queries.npy", "bare.faiss")]
+    bare = AskedProcess("index_large_bare.py", *places, *numbers)
+    print(json.dumps(bare.facts), file=sys.stderr, flush=True)
+    to_open = ["index_large_open.py", folder / "index", folder / "queries.npy", "--threads", options.threads]
+    opened = AskedProcess(*to_open)
+    result |= {"ours": ours | opened.facts, "bare": bare.facts}
+    result["queries"], rows = ask({"ours": opened.ask, "bare": bare.ask}, QUERIES)
+    opened.end()
     bare.end()
     truth = exact(vectors, queries)
     result["recall_at_10"] = {name: recall(some, truth) for name, some in rows.items()}
-    in_folder = answers(lambda query: found(query, SearchFilter("7")), queries)
-    result["queries_in_a_folder"], _ = ask({"ours": in_folder}, 100)
+    inside = AskedProcess(*to_open, "--folder", "7")
+    result["queries_in_a_folder"], _ = ask({"ours": inside.ask}, 100)
+    inside.end()
     return result
+
+
+def lists_of(folder: Path) -> tuple[int, int]:
+    """How many lists an index on disk has, and the bytes of a code."""
+    (path,) = folder.glob("*.faiss")
+    index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP)
+    return index.nlist, index.code_size
 
 
 def measure_in_memory(options: argparse.Namespace) -> dict[str, Any]:
@@ -287,16 +262,7 @@ def main() -> None:
     else:
         with tempfile.TemporaryDirectory(dir=options.folder) as name:
             result = measure(options, Path(name))
-    import torch  # now, when memory and time are measured
-
-    from groundling.training.facts import commit, device_name
-
-    result["load"] = [round(load, 1) for load in os.getloadavg()]
-    result["made"] = {
-        "command": shlex.join(["python", *sys.argv]),
-        "commit": str(commit()),
-        "device": device_name(torch.device("cpu")),
-    }
+    result["made"] = made()
     said = json.dumps(result, indent=1)
     print(said)
     if options.json is not None:

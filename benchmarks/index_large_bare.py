@@ -4,24 +4,22 @@
 
 It makes what FAISS has for the same (IndexRefine over IndexIVFPQ and half-precision vectors, all in memory) from all of
 the vectors: it finds centres and codes from the same sample with the same rounds, adds, and writes the index; then it
-reads that back. It says in a line of JSON what this took, and after that answers for each number that it reads the
-query of that number: seconds by the clock and of computing, and the rows found.
+reads that back, says what this took, and answers.
 """
 
-import json
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import faiss
 import numpy as np
 
+from asked_process import answer_all
 from groundling.search import disk_build
 from peak_memory import PeakMemory
 from seconds import Clock
 
-NEAREST = 10
+NEAREST, WARMING = 10, 50  # answers, and queries before memory is looked at
 
 
 def build(vectors: Any, lists: int, code_bytes: int, seconds: dict[str, Any]) -> Any:
@@ -48,15 +46,16 @@ def build(vectors: Any, lists: int, code_bytes: int, seconds: dict[str, Any]) ->
 
 def main() -> None:
     places, numbers = sys.argv[1:4], [int(number) for number in sys.argv[4:]]
-    vectors, queries = (np.load(place, mmap_mode="r") for place in places[:2])
+    vectors, queries = np.load(places[0], mmap_mode="r"), np.load(places[1])
     lists, code_bytes, probes, candidates, threads = numbers
     faiss.omp_set_num_threads(threads)
     peak, seconds, clock = PeakMemory(), dict[str, Any](), Clock()
+    said: dict[str, Any] = {"loaded_memory_gb": peak.since_last()}
     index = build(vectors, lists, code_bytes, seconds)
     writing = Clock()
     faiss.write_index(index, places[2])
     seconds["write"] = writing.seconds()
-    said: dict[str, Any] = {"build_seconds": clock.seconds(), "build_parts": seconds}
+    said |= {"build_seconds": clock.seconds(), "build_parts": seconds}
     said["build_memory_gb"] = peak.since_last()
     said["disk_gb"] = round(Path(places[2]).stat().st_size / 1e9, 3)
     del index
@@ -66,15 +65,9 @@ def main() -> None:
     said["open_seconds"] = clock.seconds()
     faiss.downcast_index(index.base_index).nprobe = probes
     index.k_factor = candidates / NEAREST
-    index.search(np.ascontiguousarray(queries[:50]), NEAREST)
+    index.search(queries[:WARMING], NEAREST)
     said["search_memory_gb"] = peak.since_last()
-    print(json.dumps(said), flush=True)
-    for line in sys.stdin:
-        query = np.ascontiguousarray(queries[int(line) : int(line) + 1])
-        wall, computing = time.perf_counter(), time.process_time()
-        found = index.search(query, NEAREST)[1][0]
-        taken = time.perf_counter() - wall, time.process_time() - computing
-        print(json.dumps([*taken, found.tolist()]), flush=True)
+    answer_all(said, lambda place: index.search(queries[place : place + 1], NEAREST)[1][0])
 
 
 if __name__ == "__main__":
