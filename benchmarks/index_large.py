@@ -5,40 +5,46 @@
 
 Vectors are generated in clusters of very different sizes, with directions that vary much and little, as those of real
 encoders do, and written in half precision to a file. From there they are indexed with `--store faiss-disk`, in blocks;
-the index is opened and asked 500 queries that it does not hold, one at a time, on one core. What is printed: time of
-the build, disk, the most memory of its own that the process had (pages of mapped files, which the system takes back
-when it needs them, are not counted), p50 and p99, with and without a folder to look in, and recall@10 against exact
-search. Bare FAISS beside it has the same lists, codes and probes, everything in memory (IndexRefine over IndexIVFPQ and
-half-precision vectors), and is asked in turn with ours; its `add` of the first block is timed as well. With --kind ivf
-it is what `--store faiss --kind ivf` makes, and bare FAISS makes one of as many lists from as many vectors. Linux only.
+the index is opened in a process of its own (`index_large_open.py`) and asked 500 queries that it does not hold, one at
+a time. What is printed: time of the build and of its parts, disk, the most memory of its own that a process had (pages
+of mapped files, which the system takes back when it needs them, are not counted), p50 and p99, with and without a
+folder to look in, and recall@10 against exact search. Bare FAISS beside it is built whole in a process of its own
+(`index_large_bare.py`), with as many lists, codes of as many bytes, probes and candidates, everything in memory, and is
+asked in turn with ours. With --kind ivf it is what `--store faiss --kind ivf` makes, and bare FAISS makes one of as
+many lists from as many vectors.
+
+Seconds of computing are those of one process; where other programs use the machine, only they mean something. Linux
+only.
 """
 
 import argparse
 import json
-import shlex
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import faiss
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from asked_process import Answer, AskedProcess
 from groundling.model import Vectors
-from groundling.search import Index, disk_build, faiss_store
+from groundling.search import disk_build, faiss_store, manifest
 from groundling.search import store as stores
 from groundling.search.build import write_index
 from groundling.search.entries import SCHEMA, Entries, Rows
 from groundling.search.manifest import ModelFacts, StoreFacts
 from groundling.search.recall import Aim
-from groundling.search.search_filter import SearchFilter
+from index_large_bare import NEAREST
+from made import made
 from peak_memory import PeakMemory
+from seconds import Clock
 
-NEAREST, QUERIES, AT_ONCE, FOLDERS = 10, 500, 2**16, 50
+QUERIES, AT_ONCE, FOLDERS = 500, 2**16, 50
 
 
 class World:
@@ -58,17 +64,6 @@ class World:
         made = self.centres[chosen] + 0.6 * draw.standard_normal((count, len(self.turn)), dtype=np.float32)
         made = (made * self.spread) @ self.turn
         return made / np.linalg.norm(made, axis=1, keepdims=True)
-
-
-class Clock:
-    """Seconds since the start, and those in which this process computed: others may use the machine, too."""
-
-    def __init__(self) -> None:
-        self.wall, self.computing = time.perf_counter(), time.process_time()
-
-    def seconds(self) -> dict[str, float]:
-        wall, computing = time.perf_counter() - self.wall, time.process_time() - self.computing
-        return {"wall": round(wall, 1), "computing": round(computing, 1)}
 
 
 def generate(world: World, path: Path, count: int) -> Any:
@@ -94,15 +89,18 @@ def table(count: int) -> Entries:
     return Entries(pa.concat_tables(parts))
 
 
-def build(folder: Path, vectors: Any, aim: Aim) -> tuple[dict[str, float], float | None]:
-    """The index in a folder; seconds of the whole, and of computing for its first block where there are several."""
+def build(folder: Path, vectors: Any, aim: Aim) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+    """The index in a folder; seconds of the whole, and of its parts."""
     entries = table(len(vectors))
-    begun: dict[int, float] = {}
+    parts = {
+        "train": timed(disk_build.Work, "train"),
+        "add": timed(disk_build.Work, "write_block"),
+        "gather": timed(disk_build.Work, "gather"),
+        "tune": timed(disk_build, "tune"),
+    }
     clock = Clock()
 
     def fetch(rows: Rows) -> Vectors:
-        if len(rows) == disk_build.AT_ONCE:
-            begun.setdefault(int(rows[0]), time.process_time())
         together = rows[-1] - rows[0] == len(rows) - 1
         return vectors[rows[0] : rows[-1] + 1] if together else vectors[rows]
 
@@ -110,35 +108,23 @@ def build(folder: Path, vectors: Any, aim: Aim) -> tuple[dict[str, float], float
     written = stores.write(folder, place, entries, dimensions, fetch, "auto", aim)
     model = ModelFacts(kind="run", name="g", backbone="none", fingerprint="none", dimensions=dimensions, languages=[])
     write_index(folder, "pictures", entries, model, place, written)
-    block = begun[disk_build.BLOCK] - begun[0] if disk_build.BLOCK in begun else None
-    return clock.seconds(), block
+    taken = clock.seconds()
+    return taken, {name: {key: round(sum(some), 1) for key, some in part.items()} for name, part in parts.items()}
 
 
-class Bare(NamedTuple):
-    """An index of FAISS, and the indexes that it is made of, which must live as long."""
+def timed(owner: Any, name: str) -> dict[str, list[float]]:
+    """From now on each call of this function of a module or class leaves its seconds in what is returned."""
+    function, taken = getattr(owner, name), {"wall": list[float](), "computing": list[float]()}
 
-    index: Any
-    parts: tuple[Any, ...]
+    def called(*arguments: Any) -> Any:
+        wall, computing = time.perf_counter(), time.process_time()
+        value = function(*arguments)
+        taken["wall"].append(time.perf_counter() - wall)
+        taken["computing"].append(time.process_time() - computing)
+        return value
 
-
-def bare_index(index: Index, vectors: Any) -> tuple[Bare, float]:
-    """What FAISS has for it, with the same lists and codes in memory; and its seconds for one block."""
-    ours = index.store.searched.lists  # type: ignore[attr-defined]
-    block = np.ascontiguousarray(vectors[: disk_build.BLOCK], dtype=np.float32)
-    lists = faiss.IndexIVFPQ(ours.quantizer, ours.d, ours.nlist, ours.code_size, 8, faiss.METRIC_INNER_PRODUCT)
-    lists.pq, lists.is_trained = ours.pq, True
-    started = time.process_time()
-    lists.add(block)
-    seconds = time.process_time() - started
-    lists.reset()
-    ours.invlists.copy_subset_to(lists.invlists, faiss.InvertedLists.SUBSET_TYPE_ID_RANGE, 0, len(vectors))
-    lists.ntotal, lists.nprobe = len(vectors), index.manifest.search.effort
-    full = faiss.IndexScalarQuantizer(ours.d, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT)
-    for start in range(0, len(vectors), AT_ONCE):
-        full.add(vectors[start : start + AT_ONCE].astype(np.float32))
-    refined = faiss.IndexRefine(lists, full)
-    refined.k_factor = index.manifest.search.candidates / NEAREST
-    return Bare(refined, (lists, full, ours)), seconds
+    setattr(owner, name, called)
+    return taken
 
 
 def exact(vectors: Any, queries: Vectors) -> Rows:
@@ -161,21 +147,30 @@ def spread(times: list[float]) -> dict[str, float]:
     return {f"p{share}_ms": round(1000 * float(np.percentile(times, share)), 2) for share in (50, 99)}
 
 
-def ask(ways: dict[str, Callable[[Vectors], list[int]]], queries: Vectors) -> tuple[dict[str, Any], dict[str, Any]]:
+def ask(ways: dict[str, Callable[[int], Answer]], queries: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """Each query in every way, in turn, once to warm up and once timed: what it took, and the rows found."""
     times: dict[str, list[float]] = {}
     rows: dict[str, list[list[int]]] = {name: [] for name in ways}
-    for timed in (False, True):
-        for place in range(len(queries)):
+    for counted in (False, True):
+        for place in range(queries):
             for name in list(ways)[:: 1 if place % 2 else -1]:
-                wall, computing = time.perf_counter(), time.process_time()
-                found = ways[name](queries[place : place + 1])
-                taken = time.perf_counter() - wall, time.process_time() - computing
-                if timed:
-                    times.setdefault(name, []).append(taken[0])
-                    times.setdefault(f"{name}_computing", []).append(taken[1])
+                wall, computing, found = ways[name](place)
+                if counted:
+                    times.setdefault(name, []).append(wall)
+                    times.setdefault(f"{name}_computing", []).append(computing)
                     rows[name].append(found)
     return {name: spread(some) for name, some in sorted(times.items())}, rows
+
+
+def answers(search: Callable[[Vectors], list[int]], queries: Vectors) -> Callable[[int], Answer]:
+    """A way of searching, with what it took."""
+
+    def answer(place: int) -> Answer:
+        wall, computing = time.perf_counter(), time.process_time()
+        found = search(queries[place : place + 1])
+        return time.perf_counter() - wall, time.process_time() - computing, found
+
+    return answer
 
 
 def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
@@ -191,33 +186,40 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
     }
     peak.since_last()
     (folder / "index").mkdir()
-    result["build_seconds"], block = build(folder / "index", vectors, Aim(options.recall))
-    result["build_memory_gb"] = peak.since_last()
-    print(json.dumps(result), file=sys.stderr, flush=True)
+    ours: dict[str, Any] = {}
+    ours["build_seconds"], ours["build_parts"] = build(folder / "index", vectors, Aim(options.recall))
+    ours["build_memory_gb"] = peak.since_last()
+    print(json.dumps(ours), file=sys.stderr, flush=True)
     sizes = {path.suffix[1:]: path.stat().st_size for path in (folder / "index").iterdir() if path.is_file()}
-    result["disk_gb"] = {name: round(size / 1e9, 3) for name, size in sizes.items()}
-    clock = Clock()
-    index = Index.open(folder / "index")
-    result["open_seconds"] = clock.seconds()
-    result["search"] = index.manifest.search.model_dump()
+    ours["disk_gb"] = {name: round(size / 1e9, 3) for name, size in sizes.items()}
+    facts = manifest.read(folder / "index").search
+    result["search"] = facts.model_dump()
     queries = world.vectors(QUERIES, 0)
-    index.nearest(queries[:50], NEAREST)
-    result["search_memory_gb"] = peak.since_last()
-    bare, seconds = bare_index(index, vectors)
-    result["block_computing_seconds"] = {"ours": block, "bare": seconds}
-    result["bare_memory_gb"] = peak.since_last()
-
-    def ours(query: Vectors, choice: SearchFilter | None = None) -> list[int]:
-        return [int(Path(one.path).stem) for one in index.nearest(query, NEAREST, choice)[0]]
-
-    def theirs(query: Vectors) -> list[int]:
-        return list(bare.index.search(query, NEAREST)[1][0])
-
-    result["queries"], rows = ask({"ours": ours, "bare": theirs}, queries)
+    np.save(folder / "queries.npy", queries)
+    lists, code_bytes = lists_of(folder / "index")
+    numbers = [lists, code_bytes, facts.effort, facts.candidates, options.threads]
+    places = [folder / name for name in ("generated.npy", "queries.npy", "bare.faiss")]
+    bare = AskedProcess("index_large_bare.py", *places, *numbers)
+    print(json.dumps(bare.facts), file=sys.stderr, flush=True)
+    to_open = ["index_large_open.py", folder / "index", folder / "queries.npy", "--threads", options.threads]
+    opened = AskedProcess(*to_open)
+    result |= {"ours": ours | opened.facts, "bare": bare.facts}
+    result["queries"], rows = ask({"ours": opened.ask, "bare": bare.ask}, QUERIES)
+    opened.end()
+    bare.end()
     truth = exact(vectors, queries)
-    result["recall_at_10"] = {name: recall(found, truth) for name, found in rows.items()}
-    result["queries_in_a_folder"], _ = ask({"ours": lambda query: ours(query, SearchFilter("7"))}, queries[:100])
+    result["recall_at_10"] = {name: recall(some, truth) for name, some in rows.items()}
+    inside = AskedProcess(*to_open, "--folder", "7")
+    result["queries_in_a_folder"], _ = ask({"ours": inside.ask}, 100)
+    inside.end()
     return result
+
+
+def lists_of(folder: Path) -> tuple[int, int]:
+    """How many lists an index on disk has, and the bytes of a code."""
+    (path,) = folder.glob("*.faiss")
+    index = faiss.read_index(str(path), faiss.IO_FLAG_MMAP)
+    return index.nlist, index.code_size
 
 
 def measure_in_memory(options: argparse.Namespace) -> dict[str, Any]:
@@ -237,10 +239,10 @@ def measure_in_memory(options: argparse.Namespace) -> dict[str, Any]:
     result |= {"build_seconds": built, "bare_build_seconds": clock.seconds(), "search": facts.model_dump()}
     index.nprobe = bare.nprobe = facts.effort
     ways = {
-        name: lambda query, one=one: list(one.search(query, NEAREST)[1][0])
+        name: answers(lambda query, one=one: one.search(query, NEAREST)[1][0].tolist(), queries)
         for name, one in (("ours", index), ("bare", bare))
     }
-    result["queries"], rows = ask(ways, queries)
+    result["queries"], rows = ask(ways, QUERIES)
     truth = exact(vectors, queries)
     return {**result, "recall_at_10": {name: recall(found, truth) for name, found in rows.items()}}
 
@@ -260,15 +262,7 @@ def main() -> None:
     else:
         with tempfile.TemporaryDirectory(dir=options.folder) as name:
             result = measure(options, Path(name))
-    import torch  # now, when memory and time are measured
-
-    from groundling.training.facts import commit, device_name
-
-    result["made"] = {
-        "command": shlex.join(["python", *sys.argv]),
-        "commit": str(commit()),
-        "device": device_name(torch.device("cpu")),
-    }
+    result["made"] = made()
     said = json.dumps(result, indent=1)
     print(said)
     if options.json is not None:

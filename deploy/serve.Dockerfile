@@ -23,6 +23,6 @@ ENV GROUNDLING_INDEX=/data/photos.index \
     GROUNDLING_CACHE=/tmp/groundling
 EXPOSE 8000
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s \
-    CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8000/health', timeout=4)"]
+    CMD ["python", "-c", "import os, urllib.request as web; web.urlopen('http://127.0.0.1:' + os.environ['GROUNDLING_PORT'] + '/health', timeout=4)"]
 # A token is required, because others can reach 0.0.0.0: GROUNDLING_TOKEN.
 ENTRYPOINT ["groundling", "serve"]

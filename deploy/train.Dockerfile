@@ -7,7 +7,7 @@ COPY src ./src
 # torch is in the image already, for its GPUs; constraints.txt names a CPU build. All other versions are those of it.
 # hadolint ignore=DL3013
 RUN sed -i '/^torch==/d' constraints.txt \
-    && pip install --no-cache-dir --constraint constraints.txt '.[demo,search,hub,use,cjk,onnx,ray,milvus]' s3fs \
+    && pip install --no-cache-dir --constraint constraints.txt '.[demo,search,hub,use,cjk,onnx,ray,milvus]' 's3fs==2026.9.0' \
     && useradd --create-home --uid 10001 groundling
 USER 10001
 WORKDIR /home/groundling

@@ -38,7 +38,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """The applications that would have been served."""
     apps: list[Any] = []
 
-    def run(app: Any, taken: Any, ready: Any, limits: Any) -> None:
+    def run(app: Any, taken: Any, ready: Any, limits: Any, proxies: Any) -> None:
         apps.append(app)
         ready()
 
@@ -80,6 +80,12 @@ def test_mistakes_are_one_sentence(squares: Path, served: list[Any], monkeypatch
     assert_one_sentence(call(*serve, "--token-file", "token"), "at least 16")
     (squares / "token").unlink()
     assert_one_sentence(call(*serve, "--check", "nowhere"), "nowhere")
+    for wrong in ("*", "nginx", "10.0.0.5/8", "10.0.0.1,10.0.0.2"):
+        words = f"--proxy {wrong}: neither an address such as 10.0.0.5 nor a network such as 10.0.0.0/8"
+        assert_one_sentence(call(*serve, "--proxy", wrong), words)
+    monkeypatch.setenv("GROUNDLING_PROXY", "10.0.0.5 nginx")
+    assert_one_sentence(call(*serve), "--proxy nginx: neither")
+    monkeypatch.delenv("GROUNDLING_PROXY")
     with server.listen("127.0.0.1", 0) as taken:
         taken.listen()
         assert_one_sentence(call("serve", "index", "--port", taken.getsockname()[1]), "choose another --host or --port")

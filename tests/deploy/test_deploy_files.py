@@ -1,12 +1,19 @@
 """What lies in deploy/ fits the package: its needs, its options, its paths. Linters of their kinds look at the rest."""
 
+import http.server
 import inspect
+import json
+import os
 import re
+import subprocess
+import sys
+import threading
 import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
 import yaml
+from packaging.requirements import Requirement
 
 from groundling.cli.index import index as make_index
 from groundling.cli.serve import serve
@@ -26,6 +33,57 @@ def test_the_server_image_has_what_an_exported_model_needs_and_no_torch() -> Non
     lines = [line for line in (DEPLOY / "serve-requirements.txt").read_text().splitlines() if line[:1] not in ("#", "")]
     assert names(lines) == needed | {"onnxruntime", "pymilvus"}
     assert "pymilvus" in names(extras["milvus"])
+
+
+def requirements(file: Path) -> list[Requirement]:
+    """What a file of requirements asks for itself, without what it takes from others."""
+    lines = [line.split(" #")[0].strip() for line in file.read_text().splitlines()]
+    return [Requirement(line) for line in lines if line and line[0] not in "#-"]
+
+
+def pinned() -> dict[str, str]:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    return {name.lower(): version for name, _, version in (line.partition("==") for line in lines) if version}
+
+
+def test_constraints_can_be_met_by_what_images_install() -> None:
+    """botocore, which s3fs brings, refuses python-dateutil 3 and 4."""
+    pins = pinned()
+    for file in DEPLOY.glob("*-requirements.txt"):
+        for one in requirements(file):
+            version = pins.get(one.name.lower())
+            assert version is None or one.specifier.contains(version), f"{file.name}: {one}, constraints.txt: {version}"
+    bulk = {one.name: str(one.specifier) for one in requirements(DEPLOY / "bulk-requirements.txt")}
+    assert bulk["python-dateutil"] == "<3.0.0"  # of botocore
+    assert bulk["s3fs"] == f"=={pins['fsspec']}"  # each release asks for the fsspec of its own number
+    assert f"'s3fs{bulk['s3fs']}'" in (DEPLOY / "train.Dockerfile").read_text()
+
+
+class Healthy(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200 if self.path == "/health" else 404)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None: ...
+
+
+def test_a_container_is_healthy_while_its_port_answers_whichever_that_is() -> None:
+    text = (DEPLOY / "serve.Dockerfile").read_text()
+    check = re.search(r"^HEALTHCHECK .*\\\n +CMD (\[.+\])$", text, re.MULTILINE)
+    assert check is not None and "GROUNDLING_PORT=8000" in text
+    python, *arguments = json.loads(check[1])
+    assert python == "python"
+
+    def healthy(port: int) -> bool:
+        environment = {**os.environ, "GROUNDLING_PORT": str(port)}
+        return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True).returncode == 0
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Healthy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        port = server.server_address[1]
+        assert healthy(port)
+        server.shutdown()
+    assert not healthy(port)
 
 
 def variables() -> dict[str, str]:
@@ -89,7 +147,8 @@ def test_a_bulk_import_goes_into_the_bucket_that_the_milvus_reads() -> None:
     for names in keys:
         assert len({environment[name] for environment, name in zip(asked, names, strict=True)}) == 1
     image = (DEPLOY / index["build"]["args"]["REQUIREMENTS"]).read_text()
-    assert {"--requirement serve-requirements.txt", "fsspec", "s3fs"} <= set(image.splitlines())
+    assert "--requirement serve-requirements.txt" in image.splitlines()
+    assert {"fsspec", "s3fs"} <= {one.name for one in requirements(DEPLOY / index["build"]["args"]["REQUIREMENTS"])}
     assert "bulk" in inspect.signature(make_index).parameters
 
     job = manifests("ray.yaml")["Job", "groundling-index"]["spec"]["template"]["spec"]["containers"][0]

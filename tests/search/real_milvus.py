@@ -20,7 +20,15 @@ from groundling.search.recall import Aim
 
 MISSING = "a Milvus that imports files is not here: pip install --no-deps milvus==2.3.5"
 VECTORS = random_vectors(900, 8)
-ENTRIES = [Entry(f"{('a/', 'b/c/', '')[row % 3]}{row}.png", f"{row:064}", taken="2019-06-15") for row in range(900)]
+ENTRIES = [  # in two folders; every sixth is a caption; of two years in turn
+    Entry(
+        f"{('a/', 'b/c/', '')[row % 3]}{row}.png",
+        f"{row:064}",
+        language="de" if row % 6 == 5 else "",
+        taken=f"{2018 + row % 2}-06-15",
+    )
+    for row in range(900)
+]
 
 
 @contextmanager

@@ -57,6 +57,9 @@ def test_shards_are_imported_into_their_partitions_and_found(
         (None, range(899)),
         (SearchFilter("a"), range(0, 899, 3)),
         (SearchFilter("b"), range(1, 899, 3)),
+        (SearchFilter(since="2019-06", until="2019-06"), range(1, 899, 2)),
+        (SearchFilter("a", until="2018"), range(0, 899, 6)),
+        (SearchFilter(language="de"), range(5, 899, 6)),
     ):
         rows = opened.search(VECTORS[7:8], 10, choice, False)[1][0]
         expected = sorted(allowed, key=lambda row: -float(VECTORS[row] @ VECTORS[7]))[:10]

@@ -53,6 +53,14 @@ def serve(
             help="A name that the server goes by, as behind a reverse proxy; may be given several times.",
         ),
     ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="GROUNDLING_PROXY",
+            help="An address or network of a reverse proxy, which is believed who asks and whether by https; when left "
+            "out, one on this machine; may be given several times.",
+        ),
+    ] = None,
     name: Annotated[
         str | None,
         typer.Option(envvar="GROUNDLING_NAME", help="What the page calls the collection; the name of the folder."),
@@ -87,7 +95,7 @@ def serve(
     try:
         from groundling.serve import server
         from groundling.serve import workers as processes
-        from groundling.serve.access import Access, allowed_names, is_loopback
+        from groundling.serve.access import Access, allowed_names, believed_proxies, is_loopback
         from groundling.serve.app import make_app
         from groundling.serve.service import Service
     except ImportError as error:
@@ -108,6 +116,7 @@ def serve(
                 "worker, or a Milvus server"
             )
     access = Access(token, allowed_names(host, allow_host or [], token))
+    proxies = believed_proxies(proxy or [])
     with server.listen(host, port) as taken:
         worker = processes.start(workers)
         if index is None:
@@ -138,7 +147,7 @@ def serve(
                 webbrowser.open(address)
 
         app = make_app(service, access, name, tell_root=is_loopback(host))
-        server.run(app, taken, ready, service.limits)
+        server.run(app, taken, ready, service.limits, proxies)
         service.close()
 
 

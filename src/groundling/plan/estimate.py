@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from groundling.errors import UserError
 from groundling.plan import measured
 from groundling.plan.amounts import hours, share, size
-from groundling.plan.storing import disk_index, exact_index, ivf_index, milvus_index, serving
+from groundling.plan.storing import disk_index, exact_index, ivf_index, milvus_index, serving_exact, serving_from_disk
 from groundling.plan.work import CAMERA, FLOAT, WEB, Part, Work
 
 KEY = 32  # bytes of the SHA-256 that features are found by
@@ -41,12 +41,15 @@ def plan(work: Work) -> Plan:
     for name in ("pictures", "captions", "cores", "dimensions", "features", "epochs", "test_pictures"):
         if getattr(work, name) < 1:
             raise UserError(f"--{name.replace('_', '-')}: at least 1 is needed, not {getattr(work, name)}")
-    if work.gpus < 0 or not work.megapixels > 0 or not work.gpu_memory > 0:
-        raise UserError("--gpus cannot be less than 0, and --megapixels and --gpu-memory must be more")
+    if work.gpus < 0:
+        raise UserError("--gpus cannot be less than 0")
+    for option, amount in (("--megapixels", work.megapixels), ("--gpu-memory", work.gpu_memory)):
+        if not 0 < amount < math.inf:
+            raise UserError(f"{option}: more than 0 is needed, not {amount:g}")
     prices = {"--gpu-hour": work.gpu_price, "--cpu-hour": work.core_price, "--machine-hour": work.machine_price}
     for option, price in prices.items():
-        if price is not None and not price >= 0:
-            raise UserError(f"{option} cannot be less than 0")
+        if price is not None and not 0 <= price < math.inf:
+            raise UserError(f"{option}: a price of 0 or more, not {price:g}")
     if work.machine_price is not None and (work.gpu_price, work.core_price) != (None, None):
         raise UserError("--machine-hour is the price of all there is; leave out --gpu-hour and --cpu-hour")
     parts = [part(work) for part in PARTS]
@@ -175,7 +178,8 @@ PARTS: tuple[Callable[[Work], Part], ...] = (
     ivf_index,
     disk_index,
     milvus_index,
-    serving,
+    serving_exact,
+    serving_from_disk,
 )
 
 

@@ -25,8 +25,11 @@ def notes(made: Plan) -> list[str]:
     machines = sorted({one.machine for one in made.constants})
     priced = [part.what for part in made.done if part.cost is not None]
     cost = f"At your prices {hours(total_cost(made))} for all of: {'; '.join(priced)}."
+    journal = next(size(part.journal) for part in made.done if part.journal is not None)
     return [
         *([cost] if priced else []),
+        f"Disk of an index is that of its vectors, lists and table of names; until it is built, {journal} of vectors "
+        "wait in a journal beside it.",
         "A dash: not measured here, or nothing to speak of. Memory of an index is that of building it.",
         f"Computed from what was measured on {' and on '.join(machines)} (--json has each number and its command); "
         "your machine differs.",
@@ -51,6 +54,7 @@ def overview(work: Work) -> Table:
         "train, hours",
         "exact query",
         "disk of the index",
+        "its journal",
         "memory to build it",
         *(["cost"] if priced else []),
         "use",
@@ -68,7 +72,7 @@ def _overview_row(made: Plan, priced: bool) -> list[str]:
     used = next(part for part in made.done if part.what.startswith("index"))
     trained = "does not fit a GPU" if training.hours is None else hours(training.hours)
     row = [f"{made.work.pictures:,}", hours(of["encode pictures"].hours), size(of["cache features"].disk), trained]
-    row += ["–" if query is None else seconds(query), size(used.disk), size(used.memory)]
+    row += ["–" if query is None else seconds(query), size(used.disk), size(used.journal), size(used.memory)]
     cost = hours(total_cost(made)) + (" without training" if training.cost is None else "")
     return [*row, *([cost] if priced else []), made.use]
 

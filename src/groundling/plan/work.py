@@ -47,6 +47,7 @@ class Part:
         what: is done.
         how: and with what.
         memory, disk: bytes.
+        journal: bytes of disk more until it is done.
         core_hours, gpu_hours: of computing.
         hours: until it is done, where the work is spread evenly over all there is.
         cost: of these hours.
@@ -58,6 +59,7 @@ class Part:
     how: str
     memory: float | None = None
     disk: float | None = None
+    journal: float | None = None
     core_hours: float | None = None
     gpu_hours: float | None = None
     hours: float | None = None

@@ -1,4 +1,7 @@
-"""Vectors on disk, for tens of millions on one machine: what is in memory does not grow with them.
+"""Vectors on disk, for tens of millions on one machine: a search holds none of them in memory.
+
+Only where it looks at a part of them does it have a byte for each. Whoever builds such an index holds more of each
+picture: its row, and where its vector lies in the journal.
 
 Two files lie beside each other, both mapped into memory, so that a query reads only what it looks at: the vectors
 themselves, in half precision, and a FAISS index (Jégou et al. 2011: inverted lists of product codes). A query looks

@@ -12,7 +12,7 @@ import hashlib
 import hmac
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -26,6 +26,7 @@ COOKIE = "groundling-session"
 SHORTEST_TOKEN = 16
 OPEN = re.compile(r"/(health|ready|session|page/.*)?")  # what needs no token: the page that asks for it
 SAFE = ("GET", "HEAD", "OPTIONS")
+HERE = ("127.0.0.1", "::1")  # where a proxy of the same machine asks from
 CLOSE = {"Connection": "close"}
 
 
@@ -94,6 +95,21 @@ def allowed_names(host: str, more: Iterable[str], token: str | None) -> frozense
     if not given and token is not None and not is_loopback(host):
         return None
     return frozenset(given | {host.lower()})
+
+
+def believed_proxies(given: Sequence[str]) -> list[str]:
+    """Addresses and networks whose `X-Forwarded-For` and `-Proto` are believed.
+
+    uvicorn would take what is neither for a name, and believe nobody.
+    """
+    for one in given:
+        try:
+            ipaddress.ip_network(one)
+        except ValueError:
+            raise UserError(
+                f"--proxy {one}: neither an address such as 10.0.0.5 nor a network such as 10.0.0.0/8"
+            ) from None
+    return list(given or HERE)
 
 
 def is_loopback(host: str) -> bool:

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +12,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from groundling.errors import UserError
+from groundling.serve.access import HERE
 from groundling.serve.connection import limited
 from groundling.serve.limits import Limits
 
@@ -69,12 +70,17 @@ def run(
     taken: socket.socket,
     ready: Callable[[], None] = lambda: None,
     limits: Limits | None = None,
+    proxies: Sequence[str] = HERE,
     **options: Any,
 ) -> None:
-    """Until SIGTERM or control-C; requests in flight are answered, then it returns. A second control-C is final."""
+    """Until SIGTERM or control-C; requests in flight are answered, then it returns. A second control-C is final.
+
+    `proxies`: those that are believed who asks, and whether by https (`access.believed_proxies`).
+    """
     config = uvicorn.Config(
         app,
         http=limited(limits or Limits()),
+        forwarded_allow_ips=list(proxies),
         log_level="error",
         access_log=False,  # what people look for is their own business
         server_header=False,
