@@ -39,8 +39,7 @@ def test_hours_are_the_measured_seconds_times_the_work() -> None:
     assert found["index, exact"].query == pytest.approx(36 * 0.0153)
     # 0.36 of ten million vectors, of 8 times as many numbers, with 0.36 ** 0.5 as many lists to compare each with
     disk = found["index, on disk"]
-    adding = 11.3 * 10_000_000 / 2**20
-    assert disk.core_hours == disk.hours == pytest.approx((adding * 0.36**1.5 + (198 - adding) * 0.36) * 8 / 3600)
+    assert disk.core_hours == disk.hours == pytest.approx((91.1 * 0.36**1.5 + (175 - 91.1) * 0.36) * 8 / 3600)
     ten_times = parts(replace(WORK, pictures=36_000_000))["index, on disk"]
     assert 10 * disk.hours < ten_times.hours < 10**1.5 * disk.hours
     # 18,432,000 captions, of ten million in 262 + 245.2 s

@@ -50,8 +50,9 @@ def disk_index(work: Work) -> Part:
     n √n; finding the centres with 48 vectors for each, writing, and measuring the recall against all grow with n.
     """
     vectors, numbers = work.pictures / measured.DISK_VECTORS, work.dimensions / measured.DISK_DIMENSIONS
-    adding = measured.DISK_BLOCK.value * measured.DISK_VECTORS / measured.DISK_BLOCK_VECTORS
-    build = (adding * vectors**1.5 + (measured.DISK_BUILD.value - adding) * vectors) * numbers / 3600
+    adding = measured.DISK_ADD.value * vectors**1.5
+    rest = (measured.DISK_BUILD.value - measured.DISK_ADD.value) * vectors
+    build = (adding + rest) * numbers / 3600
     return Part(
         "index, on disk",
         "--store faiss-disk",
