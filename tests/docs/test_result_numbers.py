@@ -50,6 +50,7 @@ def test_what_is_no_result_still_stands_there(name: str, monkeypatch: pytest.Mon
     [
         ("French has 23.8 ([measured](../results/teach-f8k7.md)).", ["1: 23.8"]),
         ("Two lines\nand 1,234.5\n([it](../results/x.json)).", ["1: 1,234.5"]),
+        ("On [it](../results/x.json) by torch 2.13.0 it is 1.5. Then", ["1: 1.5"]),
         ("French has <!--= a :: b :: c -->23.8 ± 0.1 ([measured](../results/teach-f8k7.md)).", []),
         ("French has 23.8, see [elsewhere](../guides/words.md).", []),
         ("On [F8K-7](../results/x.md) 0.5M words, `rate 0.1`, published +1.3, torch 2.13.0, 400 sentences", ["1: 0.5"]),
