@@ -146,21 +146,27 @@ sys.exit(launch(2, ["train", "no-such-recipe"]))
     assert done.stderr.count("no-such-recipe") == 1, done.stderr
 
 
-def test_all_are_ended_where_the_command_is() -> None:
+@pytest.mark.parametrize("started", [1, 2], ids=["while they are started", "afterwards"])
+def test_all_are_ended_where_the_command_is(started: int) -> None:
     code = """
-import sys
+import sys, time
+last = int(sys.argv[1])
+started = []
 from groundling.training import launch as module
 real = module.subprocess.Popen
 def start(command, env, **more):
     child = real([sys.executable, "-c", "import time; time.sleep(600)"], env=env, **more)
+    started.append(child)
     print(child.pid, flush=True)
+    if len(started) == last:
+        time.sleep(3 if last == 1 else 0)
     return child
 module.subprocess.Popen = start
-module.launch(2, [])
+sys.exit(module.launch(2, []))
 """
-    command = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    command = subprocess.Popen([sys.executable, "-c", code, str(started)], stdout=subprocess.PIPE, text=True)
     assert command.stdout is not None
-    pids = [int(command.stdout.readline()) for _ in range(2)]
+    pids = [int(command.stdout.readline()) for _ in range(started)]
     command.send_signal(signal.SIGTERM)
     assert command.wait(timeout=60) == 128 + signal.SIGTERM
     for _ in range(100):

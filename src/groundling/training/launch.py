@@ -27,18 +27,18 @@ def launch(count: int, arguments: Sequence[str]) -> int:
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", str(threads)),
     }
     command = [sys.executable, "-m", "groundling", *arguments]
-    children = [
-        subprocess.Popen(  # noqa: S603 (our own command with the user's arguments)
-            command,
-            env={**common, "RANK": str(number), "LOCAL_RANK": str(number)},
-            stdout=None if number == 0 else subprocess.DEVNULL,
-            stderr=None if number == 0 else subprocess.DEVNULL,
-        )
-        for number in range(count)
-    ]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    children: list[subprocess.Popen[bytes]] = []
+    told: list[int] = []  # to end: looked at where it can be, so that no process is lost that is just being started
+    signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
     try:
-        return _wait(children)
+        for number in range(count):
+            quiet = None if number == 0 else subprocess.DEVNULL
+            place = {"RANK": str(number), "LOCAL_RANK": str(number)}
+            child = subprocess.Popen(  # noqa: S603 (our own command with the user's arguments)
+                command, env={**common, **place}, stdout=quiet, stderr=quiet
+            )
+            children.append(child)
+        return _wait(children, told)
     finally:
         for child in children:
             child.terminate()
@@ -46,8 +46,10 @@ def launch(count: int, arguments: Sequence[str]) -> int:
             child.wait()
 
 
-def _wait(children: Sequence["subprocess.Popen[bytes]"]) -> int:
+def _wait(children: Sequence["subprocess.Popen[bytes]"], told: Sequence[int]) -> int:
     while True:
+        if told:
+            return 128 + signal.SIGTERM
         codes = [child.poll() for child in children]
         if failed := [code for code in codes if code]:
             time.sleep(0.2)  # the first process may have the better sentence, and is about to say it
