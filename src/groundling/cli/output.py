@@ -17,6 +17,7 @@ Data = Annotated[
     Path | None,
     typer.Option("--data", help="Folder of published data sets (f8k7, multi30k, …).", envvar="GROUNDLING_DATA"),
 ]
+PIPE, WIDEST = 160, 10_000  # characters of a line where no terminal says how many
 LISTED = 20  # reasons to skip files on the terminal; --json has all
 # What JSON itself does not spell out, and what a terminal would still do.
 _CONTROLS = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *sorted(TURNING))}
@@ -88,11 +89,16 @@ def print_words(title: str, columns: list[str], rows: list[list[str]]) -> None:
 
 def print_table(table: "Table") -> None:
     from rich.console import Console
+    from rich.table import Table as RichTable
 
-    console = Console()
-    # A pipe has no width of its own; cutting columns there would lose numbers.
-    console.width = console.width if console.is_terminal else max(console.width, 160)
-    console.print(table.terminal())
+    console, shown = Console(), table.terminal()
+    if not console.is_terminal:  # a pipe has no width of its own; cutting columns there would lose numbers
+        wide = console.options.update(max_width=WIDEST)
+        needed = [
+            console.measure(part, options=wide).maximum for part in shown.renderables if isinstance(part, RichTable)
+        ]
+        console.width = max(console.width, PIPE, *needed)
+    console.print(shown)
 
 
 def language_code(code: str, option: str = "") -> str:
