@@ -3,7 +3,8 @@
 Its package carries compressed weights and a list of 128,000 pieces of words, which it unpacks and sorts into a
 dictionary each time it is started. That takes a second, of which the vector of one sentence needs a few thousandths.
 Unpacked once, in the cache folder, they are mapped into memory, and only the parts that a sentence needs are read. The
-vectors are the same, bit by bit. Processes that share a machine share the memory as well.
+vectors are the same, bit by bit, where as many threads compute them: on some processors a matrix product of one thread
+is rounded otherwise than that of two. Processes that share a machine share the memory as well.
 """
 
 import hashlib
