@@ -161,6 +161,45 @@ def test_show_prints_what_is_there_and_trains_nothing(base: dict[str, Any], trai
     assert_one_sentence(reproduce("tiny.yaml", "--show", "--out", "nowhere"), "nowhere: no training of")
 
 
+def test_known_trainings_are_not_done_again(base: dict[str, Any], trained: list[Path]) -> None:
+    """A seed more, on a machine that has the JSON of the table and nothing else of it."""
+    write_table("tiny.yaml", base)
+    reproduce("tiny.yaml", "--out", "first")
+    first = json.loads(Path("first/tiny/results.json").read_text())
+    seeds = ["--seed", "0", "--seed", "1"]
+    said = reproduce("tiny.yaml", *seeds, "--out", "second", "--known", "first")
+    assert said.code == 0, said.err
+    assert "1 of 2 trainings is known from first" in said.err
+    assert len(trained) == 2
+    second = json.loads(Path("second/tiny/results.json").read_text())
+    assert second["rows"][0]["columns"]["en"]["values"][:1] == first["rows"][0]["columns"]["en"]["values"]
+    assert second["trainings"][0] == first["trainings"][0]
+    assert second["made"]["trainings"] == 2 and second["made"]["known from earlier JSON"] == 1
+    counted = reproduce("tiny.yaml", *seeds, "--out", "third", "--known", "second/tiny/results.json", "--prepare")
+    assert "tiny.yaml: 2 trainings, 2 done" in counted.out
+    shown = reproduce("tiny.yaml", *seeds, "--out", "third", "--known", "second", "--show", "--json").json
+    assert shown["rows"] == second["rows"] and len(trained) == 2
+
+
+@pytest.mark.parametrize(
+    "content, says",
+    [
+        (None, "known.json: no such file"),
+        ("{", "known.json"),
+        ('{"title": "x"}', "does not tell of its trainings"),
+        ('{"trainings": [{"training": 3}]}', "known.json: trainings.0.training"),
+    ],
+)
+def test_what_is_known_cannot_be_read(
+    base: dict[str, Any], trained: list[Path], content: str | None, says: str
+) -> None:
+    write_table("tiny.yaml", base)
+    if content is not None:
+        Path("known.json").write_text(content)
+    assert_one_sentence(reproduce("tiny.yaml", "--known", "known.json"), says)
+    assert not trained and not Path("runs").exists()
+
+
 def test_show_of_two_tables_of_which_one_is_not_begun(base: dict[str, Any]) -> None:
     write_table("one.yaml", base)
     write_table("two.yaml", base, title="Later", rows=[{"name": "more", "set": {"training.batch_size": 8}}])

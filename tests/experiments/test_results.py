@@ -17,6 +17,7 @@ from groundling.experiments.results import summarise as summarise_table
 from groundling.experiments.table_entries import TableEntry, table_entries
 from groundling.experiments.table_settings import TableSettings
 from groundling.experiments.validated_columns import validated_columns
+from groundling.experiments.validations import Validated, validated
 from groundling.report.experiment import experiment_tables
 from groundling.run_facts import RunFacts
 from made_results import entry_result, scores
@@ -277,18 +278,22 @@ def test_a_model_selected_for_a_language_answers_for_it_alone() -> None:
 
 def test_how_trainings_went_on_dev_by_hand() -> None:
     """Seed 0 has two models that reach 20 at steps 20 and 40; one of seed 1's never does."""
-    curves = [(0, ((10, 5.0), (20, 25.0), (30, 22.0)), 20), (0, ((10, 5.0), (40, 21.0)), 40)]
-    curves += [(1, ((10, 50.0),), 10), (1, ((10, 4.0), (20, 3.0)), 10)]
-    found = validated_columns(curves, reaches=20)
+    models = [
+        (0, validated(((10, 5.0), (20, 25.0), (30, 22.0)), 20, 20)),
+        (0, validated(((10, 5.0), (40, 21.0)), 40, 20)),
+    ]
+    models += [(1, validated(((10, 50.0),), 10, 20)), (1, validated(((10, 4.0), (20, 3.0)), 10, 20))]
+    assert models[0][1] == Validated(25.0, 20, {"20": 20}) and models[3][1] == Validated(4.0, 10, {"20": None})
+    found = validated_columns(models, reaches=20)
     assert {name: column.values for name, column in found.items()} == {
         "dev": [(25 + 21) / 2, (50 + 4) / 2],
         "best step": [30, 10],
         "steps to 20": [30],
         "seeds that reach 20": [1],
     }
-    assert list(validated_columns(curves, None)) == ["dev", "best step"]
+    assert list(validated_columns(models, None)) == ["dev", "best step"]
     assert validated_columns([], 20) == {}
-    partly = [*curves, (2, ((10, 90.0),), 10)]  # of seed 2 one of two models is there
+    partly = [*models, (2, validated(((10, 90.0),), 10, None))]  # of seed 2 one of two models is there
     assert validated_columns(partly, None)["dev"].values == [23, 27]
 
 

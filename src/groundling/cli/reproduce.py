@@ -62,6 +62,13 @@ def reproduce(
             "`evaluate --source`)."
         ),
     ] = None,
+    known: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="results.json of a table, or a folder of such files: trainings of the same settings that they tell of "
+            "are not done again (repeatable)."
+        ),
+    ] = None,
     keep_weights: Annotated[bool, typer.Option("--keep-weights", help="Keep the weights of every training.")] = False,
     data: Data = None,
     device: Device = "auto",
@@ -76,6 +83,7 @@ def reproduce(
     started = time.monotonic()
     from groundling.errors import UserError
     from groundling.experiments.finished import finished_entries, folder_of
+    from groundling.experiments.known import known_results, read_records
     from groundling.experiments.results import how_it_was_made, summarise
     from groundling.experiments.runner import run_entries
     from groundling.experiments.table_entries import in_training_order, table_entries
@@ -96,14 +104,17 @@ def reproduce(
     folders = _folders(names, out)
     wanted = {name: list(table_entries(table, seeds)) for name, table in trained.items()}
     every = [entry for found in wanted.values() for entry in in_training_order(found)]
+    on_record = known_results(read_records(known or []), [(trained[name], wanted[name]) for name in trained])
+    if known and trained:
+        _tell_known(known, {folder_of(key) for key in on_record}, {entry.folder for entry in every})
     unfinished = None
     try:
         until = math.inf if minutes is None else started + 60 * minutes
-        results = {} if show else run_entries(every, out, data, device, jobs, keep_weights, prepare, until)
+        results = {} if show else run_entries(every, out, data, device, jobs, keep_weights, prepare, until, on_record)
     except UnfinishedError as error:
         unfinished = error
     if show or unfinished is not None:
-        results = finished_entries(every, out)
+        results = {**on_record, **finished_entries(every, out)}
     if prepare:
         return _count(wanted, set(results), as_json)
     if show and trained and not results:
@@ -139,6 +150,14 @@ def reproduce(
         print(f"{done} training{'s' if done != 1 else ''}, {time.monotonic() - started:.0f} seconds")
     if unfinished is not None:
         _tell_unfinished(unfinished, done)
+
+
+def _tell_known(paths: Sequence[Path], known: set[str], wanted: set[str]) -> None:
+    from groundling.progress import notice
+
+    places = ", ".join(map(str, paths))
+    trainings = f"{len(wanted)} training{'s' if len(wanted) != 1 else ''}"
+    notice(f"{len(known)} of {trainings} {'is' if len(known) == 1 else 'are'} known from {places}")
 
 
 def _tell_unfinished(unfinished: "UnfinishedError", done: int) -> NoReturn:

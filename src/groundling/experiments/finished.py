@@ -1,17 +1,27 @@
 """What is there of a table: the evaluations of its entries, and the answers to its questions, that are done."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol
 
 from groundling.errors import UserError
-from groundling.evaluation.results import Result, result_from_json
+from groundling.evaluation.results import result_from_json
 from groundling.experiments.question import Question
 from groundling.experiments.table_entries import TableEntry
-from groundling.experiments.validations import Curve, curve
+from groundling.experiments.validations import Curve, Validated, curve, validated
 from groundling.files import read_json
 from groundling.run import Run
 from groundling.run_facts import RunFacts
+
+
+class Numbers(Protocol):
+    """What a table reads of an evaluation."""
+
+    @property
+    def languages(self) -> Mapping[str, Any]: ...
+
+    def value(self, language: str, metric: str, /) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -23,12 +33,33 @@ class EntryResult:
         run: the facts of its training.
         more_parameters: of what learns to combine languages.
         validations: of its training, step by step.
+        on_record: what is known of them where the steps are not.
+        asked: language → the start of a hash of what was asked; nothing where that is not known.
     """
 
-    result: Result
+    result: Numbers
     run: RunFacts
     more_parameters: int = 0
     validations: Curve = ()
+    on_record: Validated | None = None
+    asked: Mapping[str, str] = field(default_factory=dict)
+
+    def sizes(self) -> dict[str, int]:
+        """Parameters of a model; what learns to combine languages counts as well. Nothing where nobody noted them."""
+        run, more = self.run, self.more_parameters
+        if not run.parameters:
+            return {}
+        sizes = {"all": run.parameters + more, "words": run.word_parameters}
+        return sizes if run.trainable_parameters is None else {**sizes, "trainable": run.trainable_parameters + more}
+
+    @property
+    def known(self) -> bool:
+        """Whether it was read from the JSON of a table, not from its run (see `experiments.known`)."""
+        return self.on_record is not None
+
+    def validated(self, reaches: float | None) -> Validated:
+        """How its training went on the dev split, for a table that times trainings by `reaches`."""
+        return self.on_record or validated(self.validations, self.run.best_step, reaches)
 
 
 Results = dict[str, EntryResult]  # by the key of an entry
@@ -50,8 +81,14 @@ def finished_entries(entries: Sequence[TableEntry], out: Path) -> Results:
             learned = data.get("consistency", {}).get("parameters", 0)
             result = result_from_json(data, str(given))
             whole = result if entry.ask else completed(run, result)
-            results[entry.key] = EntryResult(whole, run.facts(), learned, curve(run))
+            asked = shortened(data.get("made_from", {}).get("corpus", {}))
+            results[entry.key] = EntryResult(whole, run.facts(), learned, curve(run), asked=asked)
     return results
+
+
+def shortened(hashes: Mapping[str, str]) -> dict[str, str]:
+    """Enough of each hash to tell corpora apart."""
+    return {code: digest[:16] for code, digest in hashes.items()}
 
 
 def is_evaluated(run: Run) -> bool:

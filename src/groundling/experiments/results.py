@@ -3,9 +3,9 @@
 from statistics import fmean
 
 from groundling.evaluation.metrics import find
-from groundling.evaluation.results import Result
 from groundling.evaluation.significance import difference_interval, mean_interval
-from groundling.experiments.finished import EntryResult, Results, folder_of
+from groundling.experiments.finished import Numbers, Results, folder_of
+from groundling.experiments.record import EITHER, record_of
 from groundling.experiments.summary import (
     Axis,
     ClaimResult,
@@ -18,7 +18,7 @@ from groundling.experiments.summary import (
 from groundling.experiments.table_entries import TableEntry, table_entries
 from groundling.experiments.table_settings import Claim, Row, TableSettings, groups, mean_columns
 from groundling.experiments.validated_columns import validated_columns
-from groundling.experiments.validations import Curve
+from groundling.experiments.validations import Validated
 
 X_LABELS = {"at": "", "parameters": "parameters (millions)"}
 
@@ -35,17 +35,20 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
     chosen = list(dict.fromkeys(seeds or table.seeds))
     by_row: dict[str, Values] = {row.name: {} for row in table.rows}
     sizes: dict[str, dict[tuple[str, ...], dict[str, int]]] = {row.name: {} for row in table.rows}
-    models: dict[str, dict[str, tuple[int, Curve, int]]] = {row.name: {} for row in table.rows}
+    models: dict[str, dict[str, tuple[int, Validated]]] = {row.name: {} for row in table.rows}
     seconds: dict[str, dict[str, float]] = {row.name: {} for row in table.rows}
+    trainings = []
     for entry in table_entries(table, chosen):
         if entry.key not in results:
             continue
         found = results[entry.key]
-        models[entry.row][entry.key] = entry.recipe.training.seed, found.validations, found.run.best_step
+        models[entry.row][entry.key] = entry.recipe.training.seed, found.validated(table.reaches)
         seconds[entry.row][entry.folder] = found.run.seconds
         if table.parameters or table.x == "parameters":
-            sizes[entry.row][(*entry.group, *entry.answers)] = _sizes(found)
-        for code in _answered(table, entry, found.result):
+            sizes[entry.row][(*entry.group, *entry.answers)] = found.sizes()
+        answered = _answered(table, entry, found.result)
+        trainings.append(record_of(table, entry, found, answered))
+        for code in answered:
             for metric in table.metrics:
                 by_seed = by_row[entry.row].setdefault((code, metric), {})
                 by_seed[entry.recipe.training.seed] = found.result.value(code, metric)
@@ -90,6 +93,7 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
             for row in table.rows
         ],
         claims=[_weighed(table, claim, by_row) for claim in table.claims],
+        trainings=trainings,
     )
 
 
@@ -97,19 +101,11 @@ def column_name(table: TableSettings, language: str, metric: str) -> str:
     return language if len(table.metrics) == 1 else f"{language} {metric}"
 
 
-def _answered(table: TableSettings, entry: TableEntry, result: Result) -> list[str]:
+def _answered(table: TableSettings, entry: TableEntry, result: Numbers) -> list[str]:
     """The columns that a model has a number for: what it was trained on, or what was translated for it."""
-    if entry.ask is None:
-        return list(entry.answers)
-    asked = table.languages if entry.ask.translate_to else entry.answers
+    translated = entry.ask is not None and entry.ask.translate_to
+    asked = table.languages if translated else entry.answers
     return [code for code in asked if code in result.languages]
-
-
-def _sizes(found: EntryResult) -> dict[str, int]:
-    """Parameters of a model; what learns to combine languages counts as well."""
-    run, more = found.run, found.more_parameters
-    sizes = {"all": run.parameters + more, "words": run.word_parameters}
-    return sizes if run.trainable_parameters is None else {**sizes, "trainable": run.trainable_parameters + more}
 
 
 def _millions(table: TableSettings, sizes: dict[tuple[str, ...], dict[str, int]]) -> float | None:
@@ -141,8 +137,8 @@ def _means(table: TableSettings, means: dict[str, list[str]], values: Values) ->
 
 
 def _added_up(sizes: dict[tuple[str, ...], dict[str, int]]) -> dict[str, int] | None:
-    """The parameters of all models of a row together."""
-    if not sizes:
+    """The parameters of all models of a row together; None where those of one are not known."""
+    if not all(sizes.values()) or not sizes:
         return None
     keys = next(iter(sizes.values()))
     return {key: sum(size[key] for size in sizes.values()) for key in keys}
@@ -238,19 +234,28 @@ def _published_mean(table: TableSettings, claim: Claim, row: Row, code: str) -> 
 def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, str | int]:
     """Command, commits, devices and time of the trainings behind a table."""
     runs = list({folder_of(key): found.run for key, found in results.items()}.values())
+    known = len({folder_of(key) for key, found in results.items() if found.known})
 
     def all_of(key: str) -> str:
-        return ", ".join(sorted({str(getattr(run, key)) for run in runs}))
+        return ", ".join(sorted({part for run in runs for part in str(getattr(run, key)).split(EITHER)}))
 
-    return {
+    def added_up(numbers: list[float]) -> str | int | None:
+        total, unknown = round(sum(numbers)), sum(not number for number in numbers)
+        if not total:
+            return None
+        return f"{total}, without {unknown} trainings that have none noted" if unknown else total
+
+    made = {
         "command": command,
         "commit": all_of("commit"),
         "device": all_of("device"),
         "precision": all_of("precision"),
         "trainings": len(runs) if len(runs) == wanted else f"{len(runs)} of {wanted}; the others were not finished",
-        "steps": sum(run.steps for run in runs),
-        "seconds of training": round(sum(run.seconds for run in runs)),
+        "known from earlier JSON": known or None,
+        "steps": added_up([run.steps for run in runs]),
+        "seconds of training": added_up([run.seconds for run in runs]),
     }
+    return {key: value for key, value in made.items() if value is not None}
 
 
 def _statistics(values: list[float]) -> Statistics:

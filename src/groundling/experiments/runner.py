@@ -10,6 +10,7 @@ from groundling import progress
 from groundling.experiments.checks import check_all
 from groundling.experiments.entry_data import asked_dataset, entry_dataset
 from groundling.experiments.finished import Results, finished_entries, folder_of, is_answered, is_evaluated
+from groundling.experiments.known import check_asked
 from groundling.experiments.question import Question, answer
 from groundling.experiments.table_entries import TableEntry, start_of, teachers
 from groundling.experiments.training_queue import Failure, Task, TrainingQueue, plan
@@ -27,17 +28,19 @@ def run_entries(
     keep_weights: bool = False,
     only_prepare: bool = False,
     until: float = math.inf,
+    known: Results | None = None,
 ) -> Results:
-    """Evaluations of all entries, training those that are not there yet in their order, `jobs` at a time.
+    """Evaluations of all entries, training those that are not there or `known` yet in their order, `jobs` at a time.
 
     A training that fails is told of, and the others go on. Trainings are stopped when it is `until` by
     `time.monotonic`. Where one is missing in the end, for either reason, that is an UnfinishedError. With
     `only_prepare`, everything is checked and made ready, word vectors among it, and nothing trained.
     """
-    results = finished_entries(entries, out)
+    results = {**(known or {}), **finished_entries(entries, out)}
     left = list({entry.key: entry for entry in entries if entry.key not in results}.values())
     tasks = plan(left, out)
     asked = {task.folder: task.asked for task in tasks}
+    check_asked(entries, known or {}, data)
     check_all([task.entry for task in tasks], data, asked, device, ready=only_prepare)
     if only_prepare:
         return results

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from groundling.evaluation.results.values import Json
+from groundling.experiments.record import KEY, Record, records_from_json
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ class TableSummary:
         means: column of a mean → the languages that it is over.
         common_languages: where points of lines have different languages, those that all of them have.
         parameters: whether, and which, parameters have columns.
+        trainings: what its numbers are made of, row by row; tables of earlier versions have none.
     """
 
     title: str
@@ -138,11 +140,13 @@ class TableSummary:
     x: Axis
     rows: list[RowResult]
     claims: list[ClaimResult]
+    trainings: list[Record] = field(default_factory=list)
 
     def to_json(self) -> Json:
         data = asdict(self)
         axis = {"label": self.x.label, "log": self.x.log, "is": self.x.kind}
-        return {**data, "x": axis, "claims": [claim.to_json() for claim in self.claims]}
+        claims, trainings = ([part.to_json() for part in parts] for parts in (self.claims, self.trainings))
+        return {**data, "x": axis, "claims": claims, KEY: trainings}
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> "TableSummary":
@@ -156,5 +160,6 @@ class TableSummary:
             "x": Axis(axis["label"], axis["log"], axis.get("is", "at")),
             "rows": [RowResult.from_json(row) for row in data["rows"]],
             "claims": [ClaimResult.from_json(claim) for claim in data["claims"]],
+            "trainings": records_from_json(data.get(KEY, []), data["title"]),
         }
         return TableSummary(**told)

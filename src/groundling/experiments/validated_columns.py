@@ -4,34 +4,34 @@ from collections.abc import Iterable
 
 from groundling.evaluation.significance import mean_interval
 from groundling.experiments.summary import Statistics
-from groundling.experiments.validations import Curve
+from groundling.experiments.validations import Validated, written
 
 
-def validated_columns(models: Iterable[tuple[int, Curve, int]], reaches: float | None) -> dict[str, Statistics]:
+def validated_columns(models: Iterable[tuple[int, Validated]], reaches: float | None) -> dict[str, Statistics]:
     """Name of a column → its numbers over seeds, each the mean over the models that a row has of that seed.
 
     A seed that lacks some of the row's models counts for nothing: languages differ more than settings do.
 
     Args:
-        models: the seed of each model, its validations, and the step that was kept.
+        models: the seed of each model, and how its training went.
         reaches: the number on the dev split that trainings are timed by. A seed counts as having reached it where all
             its models have; the steps are the mean over those seeds alone, so how many they are stands beside it.
     """
-    by_seed: dict[int, list[tuple[Curve, int]]] = {}
-    for seed, points, best in models:
-        by_seed.setdefault(seed, []).append((points, best))
+    by_seed: dict[int, list[Validated]] = {}
+    for seed, model in models:
+        by_seed.setdefault(seed, []).append(model)
     dev, best_steps, steps = [], [], []
     whole = max(map(len, by_seed.values()), default=0)
     for each in (found for found in by_seed.values() if len(found) == whole):
-        kept = [dict(points).get(best) for points, best in each]
+        kept = [model.dev for model in each]
         if None not in kept:
             dev.append(sum(number for number in kept if number is not None) / len(kept))
-            best_steps.append(sum(best for _, best in each) / len(each))
+            best_steps.append(sum(model.best_step for model in each) / len(each))
         if reaches is not None:
-            reached = [min((step for step, number in points if number >= reaches), default=None) for points, _ in each]
+            reached = [model.reached.get(written(reaches)) for model in each]
             if None not in reached:
                 steps.append(sum(step for step in reached if step is not None) / len(reached))
     found = {"dev": dev, "best step": best_steps}
     if reaches is not None and by_seed:
-        found |= {f"steps to {reaches:g}": steps, f"seeds that reach {reaches:g}": [float(len(steps))]}
+        found |= {f"steps to {written(reaches)}": steps, f"seeds that reach {written(reaches)}": [float(len(steps))]}
     return {name: Statistics(values, *mean_interval(values)) for name, values in found.items() if values}

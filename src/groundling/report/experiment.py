@@ -216,8 +216,23 @@ def experiment_page(about: str, summary: TableSummary, made: Mapping[str, str | 
         *(table.markdown().rstrip("\n") for table in experiment_tables(summary)),
         *(f"![{escape_markdown(name)}]({figure}-{number}.svg)" for number, (name, _) in drawn),
         how_it_was_made(made, summary.seeds),
+        trained_at(summary),
     ]
     return "\n\n".join(line for line in lines if line) + "\n"
+
+
+def trained_at(summary: TableSummary) -> str:
+    """Which rows were trained at which commits, where that is not the same for all."""
+    by_row: dict[str, set[str]] = {}
+    for one in summary.trainings:
+        by_row.setdefault(one.row, set()).add(one.commit or "a commit that was not noted")
+    by_commits: dict[str, list[str]] = {}
+    for row, commits in by_row.items():
+        by_commits.setdefault(", ".join(sorted(commits)), []).append(escape_markdown(row))
+    if len(by_commits) < 2:
+        return ""
+    lines = [f"- {commits}: {'; '.join(rows)}" for commits, rows in by_commits.items()]
+    return "\n".join(["Rows by the commit that trained them:", "", *lines])
 
 
 def write_figures(summary: TableSummary, folder: Path, figure: str = "figure") -> None:

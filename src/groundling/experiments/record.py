@@ -1,0 +1,117 @@
+"""What a table keeps of each of its trainings: its numbers, and where they come from.
+
+These stand in the JSON of a table. So a table can be made once more when its runs are gone, or lie on another machine,
+with other claims or with more rows: `groundling reproduce --known results.json` does not train again what is known.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from groundling.errors import UserError
+from groundling.evaluation.results.values import Json
+from groundling.experiments.finished import EntryResult
+from groundling.experiments.table_entries import TableEntry
+from groundling.experiments.table_settings import TableSettings
+from groundling.experiments.validations import Validated
+from groundling.run_facts import RunFacts
+
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0)]
+KEY = "trainings"  # in the JSON of a table
+EITHER = " or "  # between commits of which one has trained it
+
+
+@dataclass(frozen=True)
+class Record:
+    """One training of a table, or what was asked of it.
+
+    Attributes:
+        training: the key of its entry, which tells what was trained: the same settings have the same key.
+        values: language → metric → number, for the languages and metrics of the table.
+        parameters: "all" and "words", and "trainable" where that was noted.
+        dev, reached: how it went on the dev split, where the table looks at that (see `validations.Validated`).
+        asked: language → the start of a hash of the captions that it was tested on.
+        commit: of the code that trained it; "a or b" where only that is known. What is not known is left out.
+    """
+
+    training: str
+    row: str
+    seed: Count
+    values: dict[str, dict[str, Number]]
+    commit: str | None = None
+    device: str | None = None
+    precision: str | None = None
+    steps: Count | None = None
+    best_step: Count | None = None
+    seconds: Annotated[Number, Field(ge=0)] | None = None
+    parameters: dict[str, Count] = field(default_factory=dict)
+    dev: Number | None = None
+    reached: dict[str, Count | None] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> Json:
+        return {key: value for key, value in asdict(self).items() if value not in (None, {}, ())}
+
+    def found(self) -> EntryResult:
+        """As if it had been read from the run."""
+        run = RunFacts(
+            seed=self.seed,
+            parameters=self.parameters.get("all", 0),
+            word_parameters=self.parameters.get("words", 0),
+            trainable_parameters=self.parameters.get("trainable"),
+            steps=self.steps or 0,
+            best_step=self.best_step or 0,
+            seconds=self.seconds or 0.0,
+            device=self.device or "not noted",
+            precision=self.precision or "not noted",
+            commit=self.commit,
+        )
+        went = Validated(self.dev, run.best_step, self.reached)
+        return EntryResult(KnownNumbers(self.values), run, on_record=went, asked=self.asked)
+
+
+@dataclass(frozen=True)
+class KnownNumbers:
+    """The numbers of an evaluation that a record has."""
+
+    languages: Mapping[str, Mapping[str, float]]
+
+    def value(self, language: str, metric: str) -> float:
+        return self.languages[language][metric]
+
+
+_RECORDS = TypeAdapter(list[Record])
+
+
+def records_from_json(data: Any, where: str) -> list[Record]:
+    """What `to_json` gave, of all trainings of a table. `where` names the file."""
+    try:
+        return _RECORDS.validate_python(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise UserError(f"{where}: {KEY}.{place}: {first['msg'].lower()}; not the JSON of a table") from None
+
+
+def record_of(table: TableSettings, entry: TableEntry, found: EntryResult, languages: Sequence[str]) -> Record:
+    """What the table keeps of an entry that has numbers for `languages`."""
+    run, went = found.run, found.validated(table.reaches) if table.validation else Validated()
+    return Record(
+        entry.key,
+        entry.row,
+        entry.recipe.training.seed,
+        {code: {metric: found.result.value(code, metric) for metric in table.metrics} for code in languages},
+        run.commit,
+        run.device or None,
+        run.precision or None,
+        run.steps or None,
+        run.best_step or None,
+        run.seconds if run.steps else None,  # noted together
+        found.sizes(),
+        went.dev,
+        dict(went.reached),
+        {code: digest for code, digest in found.asked.items() if code in languages},
+    )
