@@ -4,7 +4,8 @@
     python scripts/documentation/result_pages.py                # nothing new: every page once more
 
 RUNS is what `groundling reproduce TABLE… --out RUNS` has trained into. Nothing is trained here; trainings that are
-missing leave their cells empty, and the page says how many there were. Afterwards the numbers that other pages quote
+not in RUNS are taken from what the JSON in docs/results tells of them, as `groundling reproduce --known` does; others
+leave their cells empty, and the page says how many there were. Afterwards the numbers that other pages quote
 are written anew from the JSON (`result_numbers.py`), and all pages are made once more.
 
 A page has nothing of its own: numbers, figures and how it was made are of X.json; what people wrote about them is of
@@ -76,7 +77,7 @@ def main() -> None:
     parser.add_argument("tables", nargs="*", help="tables, or folders of them, by name")
     options = parser.parse_args()
     for name in dict.fromkeys(name for each in options.tables for name in named(each)):
-        reproduce([name], out=options.runs, show=True)
+        reproduce([name], out=options.runs, show=True, known=[RESULTS])
         print(f"published as {publish(options.runs / name, name, RESULTS)}")
     problems = result_numbers.rewrite_pages()
     for data in data_files(RESULTS):

@@ -67,9 +67,13 @@ NOT_RESULTS = {
         "0.6": "chance",
         "1.6": "published",
         "2.0": "published",
+        "2.2": "published, in the text on table 7",
         "2.4": "published",
+        "2.8": "published, in the text on table 7",
+        "5.5": "published, in the text on table 7",
         "6.2": "published",
         "8.3": "published",
+        "8.8": "published, in the text on table 7",
         "11.7": "published",
     },
 }
