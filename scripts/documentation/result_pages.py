@@ -18,6 +18,7 @@ import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import result_numbers
 
@@ -63,22 +64,48 @@ def make(data: Path) -> Path:
     return page
 
 
-def publish(made: Path, name: str, results: Path) -> Path:
-    """Put what `groundling reproduce` made of the table `name` into `results`, and make its page."""
-    data = results / f"{name}.json"
+def publish(made: Path, name: str, results: Path, lose: bool = False) -> Path:
+    """Put what `groundling reproduce` made of the table `name` into `results`, and make its page.
+
+    Where numbers that are there would be lost, nothing is published unless that is said to be meant.
+    """
+    data, new = results / f"{name}.json", made / "results.json"
+    gone = lost(read_json(data), read_json(new)) if data.exists() and not lose else []
+    if gone:
+        more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
+        raise UserError(
+            f"{data}: its {', '.join(gone[:3])}{more} would be lost, which {new} does not have; train these rows, or "
+            "say --lose"
+        )
     data.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(made / "results.json", data)
+    shutil.copyfile(new, data)
     return make(data)
+
+
+def lost(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    """What a table tells of its rows, seed by seed, and a newer one does not."""
+    rows = {row["name"]: row for row in new["rows"]}
+    found = []
+    for row in old["rows"]:
+        now = rows.get(row["name"], {})
+        for key in ("columns", "validated"):
+            for name, cell in (row.get(key) or {}).items():
+                if len(cell["values"]) > len((now.get(key) or {}).get(name, {"values": []})["values"]):
+                    found.append(f"{name} of {row['name']}")
+        told = [key for key in ("parameters", "seconds") if row.get(key) and not now.get(key)]
+        found += [f"{key} of {row['name']}" for key in told]
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("runs", nargs="?", type=Path, help="the folder given to `groundling reproduce --out`")
     parser.add_argument("tables", nargs="*", help="tables, or folders of them, by name")
+    parser.add_argument("--lose", action="store_true", help="publish though numbers that are there would be lost")
     options = parser.parse_args()
     for name in dict.fromkeys(name for each in options.tables for name in named(each)):
         reproduce([name], out=options.runs, show=True, known=[RESULTS])
-        print(f"published as {publish(options.runs / name, name, RESULTS)}")
+        print(f"published as {publish(options.runs / name, name, RESULTS, options.lose)}")
     problems = result_numbers.rewrite_pages()
     for data in data_files(RESULTS):
         make(data)

@@ -1,11 +1,11 @@
-"""Numbers beside a link to a result, or on a page of results, that no mark ties to its JSON (see `result_numbers`).
+"""Numbers beside a link to a result, or on a page of results or of a paper, that no mark ties to its JSON.
 
     python scripts/documentation/unmarked_numbers.py   # names each, and exits with 1 where there are any
 
 Looked at are numbers with a decimal point in a paragraph, an item of a list or a row of a table that leads to
-docs/results, in a table right below a paragraph that does, and everywhere in the pages of docs/results. Code, published
-numbers ("published +1.3", a column whose heading says so), what a line says has no JSON (`<!-- no JSON -->` in it, for
-a table in its heading) and what `NOT_RESULTS` names are left out.
+docs/results, in a table right below a paragraph that does, and everywhere in the pages of docs/results and docs/papers.
+Code, published numbers ("published +1.3", a column whose heading says so), marked ones (see `result_numbers`), what a
+line says has no JSON (`<!-- no JSON -->` in it, for a table in its heading) and what `NOT_RESULTS` names are left out.
 """
 
 import posixpath
@@ -24,10 +24,14 @@ ITEM = re.compile(r"\n(?= *[-*] )")
 NO_JSON = "<!-- no JSON -->"
 #: Written as a whole by a benchmark, which a test of its own compares.
 GENERATED = ("docs/results/check-f8k7.md",)
+#: Where every number is looked at.
+WHOLE = ("docs/results", "docs/papers")
 #: What stands beside links to results and is none: page → number → why.
 NOT_RESULTS = {
     "docs/results/smalr-coco.md": {
+        "2.0": "a licence",
         "3.5": "published",
+        "4.0": "a licence",
         "7.0": "published",
     },
     "docs/results/smalr-f8k7.md": {
@@ -49,10 +53,34 @@ NOT_RESULTS = {
         "72.7": "what scripts/scenes_shortcuts.py prints, on the page of the corpus, too",
         "39.4": "the share of the most frequent label",
     },
+    "docs/papers/clteave-clseave.md": {
+        "4.1": "a table and a figure of the thesis",
+        "33.3": "published, and chance: one of three labels",
+        "73.2": "published",
+    },
+    "docs/papers/lessons.md": {
+        "0.05": "a margin",
+        "0.2": "a margin",
+        "5.1": "a section of the paper",
+        "1809.07615": "the paper",
+    },
+    "docs/papers/liwe.md": {
+        "0.30": "parameters of the published charGRU, counted",
+        "0.991": "a published setting",
+        "3.1": "parameters that do not run, counted",
+        "4.4": "word parameters of two rows above, divided",
+        "10.1109": "the paper",
+        "109.5": "parameters of BERT, counted",
+        "110.0": "published",
+    },
     "docs/papers/smalr.md": {
         "0.13": "the loss of captions that are all alike: margin × weights",
         "0.26": "the same for SMALR",
         "1.5": "a weight of the loss",
+        **dict.fromkeys(("39.0", "53.3", "53.5", "72.0", "72.5", "73.2", "73.4"), "published"),
+        **dict.fromkeys(("9.5", "10.2", "10.5", "13.0", "15.7", "17.3", "20.1"), "parameters, counted"),
+        **dict.fromkeys(("24.7", "91.5", "98.6"), "parameters, counted"),
+        "2004.04312": "the paper",
     },
     "docs/guides/consistency.md": {
         "3.2": "published",
@@ -93,10 +121,10 @@ def unmarked(page: Path, text: str) -> Iterator[str]:
 
 
 def parts(page: Path, text: str) -> Iterator[tuple[int, str]]:
-    """Paragraphs, items and rows that lead to a result, or stand on a page of results, each with its first line."""
+    """Paragraphs, items and rows that lead to a result, or stand on a page of `WHOLE`, each with its first line."""
     text = CODE.sub(lambda code: "\n" * code[0].count("\n"), text)
-    results = page.is_relative_to(result_numbers.ROOT / "docs" / "results")
-    line, above = 1, results
+    whole = any(page.is_relative_to(result_numbers.ROOT / folder) for folder in WHOLE)
+    line, above = 1, whole
     for block in re.split(r"(\n\s*\n)", text):
         here, line = line, line + block.count("\n")
         if not block.strip():
@@ -108,11 +136,11 @@ def parts(page: Path, text: str) -> Iterator[tuple[int, str]]:
                 if (above or leads(page, row)) and NO_JSON not in first + row:
                     own = [cell for title, cell in zip(heading, cells(row), strict=False) if "published" not in title]
                     yield here + offset, " | ".join(own)
-            above = results
+            above = whole
             continue
-        above = results or leads(page, block)
+        above = whole or leads(page, block)
         for item in ITEM.split(block):
-            if (results or leads(page, item)) and NO_JSON not in item:
+            if (whole or leads(page, item)) and NO_JSON not in item:
                 yield here, item
             here += item.count("\n") + 1
 

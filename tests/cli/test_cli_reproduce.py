@@ -173,7 +173,10 @@ def test_known_trainings_are_not_done_again(base: dict[str, Any], trained: list[
     assert len(trained) == 2
     second = json.loads(Path("second/tiny/results.json").read_text())
     assert second["rows"][0]["columns"]["en"]["values"][:1] == first["rows"][0]["columns"]["en"]["values"]
-    assert second["trainings"][0] == first["trainings"][0]
+    own = {**second["trainings"][0], "settings": {}}
+    assert own == {**first["trainings"][0], "settings": {}} and own["asked"].keys() == {"en", "de"}
+    assert [one["settings"] for one in second["trainings"]] == [{"training.seed": 0}, {"training.seed": 1}]
+    assert second["settings of all trainings"]["training.maximum_steps"] == 10
     assert second["made"]["trainings"] == 2 and second["made"]["known from earlier JSON"] == 1
     counted = reproduce("tiny.yaml", *seeds, "--out", "third", "--known", "second/tiny/results.json", "--prepare")
     assert "tiny.yaml: 2 trainings, 2 done" in counted.out

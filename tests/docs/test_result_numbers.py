@@ -67,10 +67,11 @@ def test_a_number_beside_a_result_without_a_mark_is_found(text: str, found: list
     ]
 
 
-def test_every_number_on_a_page_of_results_is_looked_at() -> None:
+@pytest.mark.parametrize("page", ["docs/results/any.md", "docs/papers/any.md"])
+def test_every_number_on_a_page_of_results_or_of_a_paper_is_looked_at(page: str) -> None:
     tables = "| a | b |\n|---|---|\n| 2.5 | 3 |\n\n| a <!-- no JSON --> |\n|---|\n| 4.5 |"
     text = f"One has 1.5\n\n{tables}\n\n- of an old run 5.5 <!-- no JSON -->\n- and 6.5"
-    found = [line.split(": ")[1].split()[0] for line in unmarked_numbers.unmarked(ROOT / "docs/results/any.md", text)]
+    found = [line.split(": ")[1].split()[0] for line in unmarked_numbers.unmarked(ROOT / page, text)]
     assert found == ["1.5", "2.5", "6.5"]
 
 

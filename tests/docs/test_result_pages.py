@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from site_scripts import ROOT, script
 
+from groundling.errors import UserError
 from groundling.experiments.summary import TableSummary
 from groundling.files import read_json, write_json
 
@@ -98,3 +99,27 @@ def test_tables_of_words_are_published_too(tmp_path: Path) -> None:
     write_json(tmp_path / "made" / "results.json", told)
     page = result_pages.publish(tmp_path / "made", "words", tmp_path)
     assert page.read_text().startswith("# Words\n") and "0.2500" in page.read_text()
+
+
+def test_publishing_does_not_lose_numbers(tmp_path: Path) -> None:
+    """Unless that is meant: runs are gone sooner than pages."""
+    made, pages = tmp_path / "made", tmp_path / "pages"
+    write_experiment(made, "Two rows.", summary_of(ROWS, claims=[CLAIM]), MADE)
+    page = result_pages.publish(made, "a/table", pages)
+    before = page.read_text()
+    write_experiment(made, "One row.", summary_of({"Alone": ROWS["Alone"]}), MADE)
+    with pytest.raises(UserError, match=r"table.json: its en of Both.* would be lost, which .* does not have; train"):
+        result_pages.publish(made, "a/table", pages)
+    assert page.read_text() == before
+    result_pages.publish(made, "a/table", pages, lose=True)
+    assert "One row." in page.read_text()
+
+
+def test_what_a_newer_table_lacks() -> None:
+    cell = {"values": [1.0, 2.0]}
+    old = {"rows": [{"name": "A", "columns": {"en": cell}, "validated": {"dev": cell}, "parameters": {"all": 1}}]}
+    fewer = {"rows": [{"name": "A", "columns": {"en": {"values": [1.0]}}, "validated": {}, "parameters": None}]}
+    assert result_pages.lost(old, fewer) == ["en of A", "dev of A", "parameters of A"]
+    assert result_pages.lost(old, {"rows": []}) == ["en of A", "dev of A", "parameters of A"]
+    assert result_pages.lost(fewer, old) == []
+    assert result_pages.lost(old, old) == []

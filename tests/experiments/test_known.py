@@ -10,10 +10,12 @@ from small_tables import forget_datasets, loaded, make_table, on_disk, run_table
 
 from groundling.corpus import storage
 from groundling.errors import UserError
+from groundling.experiments.asked import check_together
 from groundling.experiments.entry_data import cached_dataset
 from groundling.experiments.finished import Results
-from groundling.experiments.known import known_results, read_records
-from groundling.experiments.record import KEY, Record, records_from_json
+from groundling.experiments.known import beside, known_results, read_records
+from groundling.experiments.record import EITHER, KEY, SHARED, Record, records_from_json, records_to_json
+from groundling.experiments.record_settings import are_the_same, settings_of, shared
 from groundling.experiments.results import how_it_was_made, summarise
 from groundling.experiments.runner import run_entries
 from groundling.experiments.table_entries import table_entries
@@ -88,19 +90,143 @@ def test_parameters_that_nobody_noted_leave_their_cell_empty() -> None:
     assert "steps" not in made and made["device"] == "not noted"
 
 
-def test_two_tables_that_tell_different_things_of_one_training(loaded: list[Any], tmp_path: Path) -> None:
+def changed(file: Path, other: Path, **values: Any) -> Path:
+    """The JSON of a table of one training, with something else told of that."""
+    data = json.loads(file.read_text())
+    (record,) = records_from_json(data[KEY], data[SHARED], "file")
+    write_json(other, {**data, **records_to_json([replace(record, **values)])})
+    return other
+
+
+def test_two_tables_that_tell_of_one_training(loaded: list[Any], tmp_path: Path) -> None:
+    """What both tell is put together if it can be the same training; else nobody could say whose numbers count."""
+    table = make_table(rows=ROWS[1:2], seeds=[0])
+    wider = make_table(rows=ROWS[1:2], seeds=[0], metrics=["mR", "text_to_image.R@10"])
+    file = told(table, tmp_path / "runs", tmp_path / "one.json")
+    (key,) = known(table, file)
+    (record, _), *_ = read_records([file])[key]
+    more = {code: {"text_to_image.R@10": 1.0} for code in ("en", "de")}
+    both = changed(file, tmp_path / "other.json", values=more, commit=f"a{EITHER}b", device="elsewhere")
+    first = changed(file, tmp_path / "first.json", commit=f"b{EITHER}c", device="elsewhere")
+    found = known(wider, first, both)[key]
+    assert found.run.commit == "b" and found.result.value("de", "text_to_image.R@10") == 1.0
+    assert found.result.value("de", "mR") == record.values["de"]["mR"]
+    assert not known(wider, first) and not known(wider, both)
+    for says, values in (
+        (r"mR in de: -1.0 of cells/.*, where .*first.json has ", {"values": {"de": {"mR": -1.0}}, "commit": "b"}),
+        (r"commit a of cells/.*, where .*first.json has b or c", {"commit": "a"}),
+        (r"test captions in de: 12 of cells/", {"commit": "b", "asked": {"de": "12"}}),
+        (r"setting text.minimum_count: 7 of cells/", {"commit": "b", "settings": {"text.minimum_count": 7}}),
+    ):
+        other = changed(file, tmp_path / "other.json", **{"device": "elsewhere", **values})
+        with pytest.raises(UserError, match=f"other.json: {says}"):
+            known(table, first, other)
+        assert not known(make_table(rows=ROWS[2:], seeds=[0]), first, other)  # who does not ask for it is not stopped
+        assert known_results(read_records([first, other]), [(table, list(table_entries(table)))], done=[key]) == {}
+
+
+def test_a_default_that_was_changed_since_makes_another_training(loaded: list[Any], tmp_path: Path) -> None:
+    """Keys leave defaults out: only the settings tell."""
     table = make_table(rows=ROWS[1:2], seeds=[0])
     file = told(table, tmp_path / "runs", tmp_path / "one.json")
-    data = json.loads(file.read_text())
-    other = tmp_path / "other.json"
-    more = {"de": data[KEY][0]["values"]["de"], "fr": {"mR": 1.0}}
-    write_json(other, {**data, KEY: [{**data[KEY][0], "values": more, "device": "elsewhere"}]})
-    (record,) = read_records([file, other])
-    assert set(record.values) == {"en", "de", "fr"}  # what both tell of it, put together
-    more["de"] = {"mR": -1.0}
-    write_json(other, {**data, KEY: [{**data[KEY][0], "values": more}]})
-    with pytest.raises(UserError, match=r"other.json: mR of cells/.* in de is -1, and .* in .*one.json; give only one"):
-        read_records([file, other])
+    (entry,) = table_entries(table)
+    now = settings_of(entry.recipe)
+    assert now["text.minimum_count"] == 1 and now["system.dimensions"] == 8 and now["training.seed"] == 0
+    assert "system.name" in now and not any(key.startswith("start") for key in now)
+    before = {**now, "training.patience": now["training.patience"] + 1}
+    assert not known(table, changed(file, tmp_path / "other.json", settings=before))
+    older = {key: value for key, value in now.items() if key != "training.patience"}  # it did not exist then
+    assert known(table, changed(file, tmp_path / "other.json", settings=older))
+    assert known(table, changed(file, tmp_path / "other.json", settings={}))  # nobody noted them
+    gone = {**now, "training.gone": 1}
+    assert not are_the_same(gone, now)
+
+
+def test_settings_of_what_a_training_starts_from() -> None:
+    start = {"system": {"name": "bag", "dimensions": 4}, "training": {"batch_size": 8}}
+    table = make_table(rows=[{"name": "Both", "set": {"start": start, "teachers": ["runs/one", start]}}], seeds=[0])
+    (entry,) = table_entries(table)
+    now = settings_of(entry.recipe)
+    assert (now["start.training.batch_size"], now["training.batch_size"]) == (8, 16)
+    assert (now["teachers.0"], now["teachers.1.system.dimensions"]) == ("runs/one", 4)
+
+
+def test_what_all_trainings_were_told_is_written_down_once() -> None:
+    told = [{"a": 1, "b": [1], "c": None}, {"a": 1, "b": [2], "c": None}, {"a": 1, "b": [1]}]
+    assert shared(told) == {"a": 1}
+    assert shared([]) == {}
+    records = [Record(f"cells/{at}", "Row", at, {"en": {"mR": 1.0}}, settings=each) for at, each in enumerate(told)]
+    data = records_to_json(records)
+    assert data[SHARED] == {"a": 1} and data[KEY][2]["settings"] == {"b": [1]}
+    assert records_from_json(data[KEY], data[SHARED], "file") == records
+
+
+def test_numbers_of_one_training_are_of_one_run(loaded: list[Any], trained: list[Path], tmp_path: Path) -> None:
+    """A training that is done again for a question is not known any more; one that was done here is not, either."""
+    plain = make_table(rows=ROWS[1:2], seeds=[0])
+    file = told(plain, tmp_path / "runs", tmp_path / "one.json")
+    (key,) = known(plain, file)
+    wrong = changed(file, tmp_path / "wrong.json", values={"en": {"mR": 99.0}, "de": {"mR": 99.0}})
+    people = {"name": "Of people", "set": ROWS[1]["set"], "ask": {"origin": "human"}}
+    both = make_table(rows=[ROWS[1], people], seeds=[0])
+    entries = list(table_entries(both))
+    found = run_entries(entries, tmp_path / "new", None, "cpu", known=known(both, wrong))
+    assert len(trained) == 2  # once for "one.json", once for the question
+    assert not found[key].known and found[key].result.value("en", "mR") < 99
+    assert set(found) == {entry.key for entry in entries}
+    assert not known_results(read_records([wrong]), [(both, entries)], done=[key])
+    answers = {entry.key: found[entry.key] for entry in entries if entry.ask}
+    assert set(beside({key: known(plain, wrong)[key]}, answers)) == set(answers)
+    assert set(beside({key: known(plain, wrong)[key]}, {})) == {key}
+
+
+def test_pretrained_models_are_asked_anew(tmp_path: Path) -> None:
+    """Another one may lie in the same folder now."""
+    rows = [{"name": "Theirs", "set": {"system": {"name": "pretrained", "model": "somewhere"}}}]
+    table = make_table(rows=rows, seeds=[0])
+    (entry,) = table_entries(table)
+    record = Record(entry.key, "Theirs", 0, {"en": {"mR": 5.0}, "de": {"mR": 5.0}}, columns=["en", "de"])
+    write_json(tmp_path / "one.json", records_to_json([record]))
+    assert not known(table, tmp_path / "one.json")
+
+
+def test_a_question_that_had_no_answer_in_a_language_is_known_where_that_was_asked(tmp_path: Path) -> None:
+    """Translations exist in some of the languages that a table asks."""
+    rows = [{"name": "Translated", "each": [["en"]], "ask": {"translate_to": "en"}}]
+    table = make_table(rows=rows, seeds=[0])
+    (entry,) = table_entries(table)
+    for columns, there in ((["de"], False), (["en", "de"], True)):
+        record = Record(entry.key, "Translated", 0, {"de": {"mR": 5.0}}, columns=columns)
+        write_json(tmp_path / "one.json", records_to_json([record]))
+        assert (entry.key in known(table, tmp_path / "one.json")) == there
+
+
+def test_sizes_that_not_every_model_has_noted(tmp_path: Path) -> None:
+    table = make_table(rows=ROWS[:1], seeds=[0], parameters="trainable", x="parameters")
+    sizes = {"en": {"all": 3, "words": 1, "trainable": 4}, "de": {"all": 2, "words": 1}}
+    records = [
+        Record(
+            entry.key, "Alone", 0, {entry.group[0]: {"mR": 5.0}}, list(entry.group), parameters=sizes[entry.group[0]]
+        )
+        for entry in table_entries(table)
+    ]
+    write_json(tmp_path / "one.json", records_to_json(records))
+    assert len(known(table, tmp_path / "one.json")) == 1
+    every = known_results(read_records([tmp_path / "one.json"]), [(table, list(table_entries(table)))], complete=False)
+    (row,) = summarise(table, every).rows
+    assert row.parameters == {"all": 5, "words": 2} and row.at is None
+
+
+def test_what_lacks_a_part_is_shown_without_it(loaded: list[Any], tmp_path: Path) -> None:
+    """`--show` trains nothing: the numbers that are there come, the others stay empty."""
+    file = told(make_table(rows=ROWS[1:2]), tmp_path / "runs", tmp_path / "one.json")
+    table = make_table(rows=ROWS[1:2], validation=True, reaches=1, seconds=True)
+    told_of = read_records([file])
+    for key, ((record, path),) in told_of.items():
+        told_of[key] = [(replace(record, seconds=None, steps=None), path)]
+    found = known_results(told_of, [(table, list(table_entries(table)))], complete=False)
+    (row,) = summarise(table, found).rows
+    assert len(row.columns["en"].values) == 2 and row.seconds is None and row.validated == {}
 
 
 def test_files_that_are_no_tables(tmp_path: Path) -> None:
@@ -111,11 +237,19 @@ def test_files_that_are_no_tables(tmp_path: Path) -> None:
         read_records([tmp_path / "old.json"])
     record = {"training": "cells/a", "row": "Both", "seed": 0, "values": {"en": {"mR": 5.0}}}
     write_json(tmp_path / "table.json", {KEY: [record]})
-    assert [one.training for one in read_records([tmp_path])] == ["cells/a"]
-    changes: list[dict[str, Any]] = [{"seed": -1}, {"values": {"en": {"mR": "much"}}}]
+    write_json(tmp_path / "cells" / "a" / "run.json", {KEY: "of something else"})
+    write_json(tmp_path / "counted.json", {KEY: 3})  # as --prepare --json has it
+    (tmp_path / "half.json").write_text('{"trainings": [')
+    (tmp_path / "lines.json").write_text("{}\n{}\n")
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "nowhere.json").symlink_to(tmp_path / "gone.json")
+    assert list(read_records([tmp_path])) == ["cells/a"]
+    changes: list[dict[str, Any]] = [{"seed": -1}, {"values": {"en": {"mR": "much"}}}, {"settings": 1}]
     for change in [*changes, {"values": {"en": {"mR": float("nan")}}}, {"values": None}]:
         with pytest.raises(UserError, match=r"table.json: trainings.0.*not the JSON of a table"):
-            records_from_json([{**record, **change}], "table.json")
+            records_from_json([{**record, **change}], {}, "table.json")
+    with pytest.raises(UserError, match="settings of all trainings: should be names and values"):
+        records_from_json([record], [], "table.json")
 
 
 def test_numbers_of_other_test_captions_are_refused(tmp_path: Path, trained: list[Path]) -> None:
@@ -123,9 +257,8 @@ def test_numbers_of_other_test_captions_are_refused(tmp_path: Path, trained: lis
     base = on_disk(tmp_path)
     table = make_table(base=base, rows=ROWS[1:2], seeds=[0])
     file = told(table, tmp_path / "runs", tmp_path / "results.json")
-    entries = list(table_entries(table))
-    assert run_entries(entries, tmp_path / "new", None, "cpu", known=known(table, file))
-    assert len(trained) == 1
+    more = make_table(base=base, rows=[ROWS[1], {**ROWS[2], "select": "language"}], seeds=[1, 0])
+    entries = list(table_entries(more))
     corpus = storage.load(tmp_path / "corpus")
     texts = [
         f"{text} again" if language == "de" else text
@@ -133,5 +266,12 @@ def test_numbers_of_other_test_captions_are_refused(tmp_path: Path, trained: lis
     ]
     storage.save(replace(corpus, texts=texts), tmp_path / "corpus")
     cached_dataset.cache_clear()  # as another process would find it
+    before = len(trained)
     with pytest.raises(UserError, match=r"its test captions in de are not those that cells/.* was tested on"):
-        run_entries(entries, tmp_path / "newer", None, "cpu", known=known(table, file))
+        run_entries(entries, tmp_path / "newer", None, "cpu", known=known(more, file))
+    assert len(trained) == before
+    found = run_entries(entries, tmp_path / "newer", None, "cpu")  # all of them on the captions that are here now
+    old = known(table, file)
+    with pytest.raises(UserError, match=r"cells/.* and cells/.* were tested on different captions in de; train one of"):
+        check_together(entries, {**found, **old})
+    check_together(list(table_entries(table)), old)

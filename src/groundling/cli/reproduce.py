@@ -13,6 +13,7 @@ import typer
 from groundling.cli.output import AsJson, Data, Device, print_json, print_table
 
 if TYPE_CHECKING:
+    from groundling.experiments.finished import Results
     from groundling.experiments.overlap import OverlapSettings, OverlapSummary
     from groundling.experiments.summary import TableSummary
     from groundling.experiments.table_entries import TableEntry
@@ -82,8 +83,9 @@ def reproduce(
     """
     started = time.monotonic()
     from groundling.errors import UserError
+    from groundling.experiments.asked import check_together
     from groundling.experiments.finished import finished_entries, folder_of
-    from groundling.experiments.known import known_results, read_records
+    from groundling.experiments.known import beside, known_results, read_records
     from groundling.experiments.results import how_it_was_made, summarise
     from groundling.experiments.runner import run_entries
     from groundling.experiments.table_entries import in_training_order, table_entries
@@ -104,9 +106,11 @@ def reproduce(
     folders = _folders(names, out)
     wanted = {name: list(table_entries(table, seeds)) for name, table in trained.items()}
     every = [entry for found in wanted.values() for entry in in_training_order(found)]
-    on_record = known_results(read_records(known or []), [(trained[name], wanted[name]) for name in trained])
+    told = read_records(known or [])
+    done_here = finished_entries(every, out) if told else {}
+    on_record = known_results(told, [(trained[name], wanted[name]) for name in trained], done_here, complete=not show)
     if known and trained:
-        _tell_known(known, {folder_of(key) for key in on_record}, {entry.folder for entry in every})
+        _tell_known(known, on_record, {entry.folder for entry in every})
     unfinished = None
     try:
         until = math.inf if minutes is None else started + 60 * minutes
@@ -114,7 +118,8 @@ def reproduce(
     except UnfinishedError as error:
         unfinished = error
     if show or unfinished is not None:
-        results = {**on_record, **finished_entries(every, out)}
+        results = beside(on_record, finished_entries(every, out))
+        check_together(every, results)
     if prepare:
         return _count(wanted, set(results), as_json)
     if show and trained and not results:
@@ -152,12 +157,19 @@ def reproduce(
         _tell_unfinished(unfinished, done)
 
 
-def _tell_known(paths: Sequence[Path], known: set[str], wanted: set[str]) -> None:
+def _tell_known(paths: Sequence[Path], known: "Results", wanted: set[str]) -> None:
+    from groundling.experiments.finished import folder_of
     from groundling.progress import notice
 
-    places = ", ".join(map(str, paths))
+    folders = {folder_of(key) for key in known}
+    unnoted = len({folder_of(key) for key, found in known.items() if not found.asked and folder_of(key) == key})
     trainings = f"{len(wanted)} training{'s' if len(wanted) != 1 else ''}"
-    notice(f"{len(known)} of {trainings} {'is' if len(known) == 1 else 'are'} known from {places}")
+    told = (
+        f"{len(folders)} of {trainings} {'is' if len(folders) == 1 else 'are'} known from {', '.join(map(str, paths))}"
+    )
+    if unnoted:
+        told += f"; of {unnoted} nobody noted which captions were tested on, so that they cannot be compared"
+    notice(told)
 
 
 def _tell_unfinished(unfinished: "UnfinishedError", done: int) -> NoReturn:

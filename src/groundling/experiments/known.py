@@ -1,120 +1,158 @@
 """Trainings that need not be done again: their numbers are on record in the JSON of a table."""
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from groundling.errors import UserError
-from groundling.experiments.entry_data import entry_dataset
-from groundling.experiments.finished import Results, shortened
-from groundling.experiments.record import KEY, Record, records_from_json
+from groundling.experiments.finished import Results, folder_of
+from groundling.experiments.record import EITHER, KEY, SHARED, Record, records_from_json
+from groundling.experiments.record_settings import are_the_same, settings_of
 from groundling.experiments.table_entries import TableEntry
 from groundling.experiments.table_settings import TableSettings
 from groundling.experiments.validations import written
 from groundling.files import read_json
 
+Told = dict[str, list[tuple[Record, Path]]]  # key of an entry → what files tell of it
 
-def read_records(paths: Iterable[Path]) -> list[Record]:
-    """The trainings that JSON files of tables tell of, also all files of that kind in a folder.
 
-    What several tables tell of one training is put together. That they tell different things of it is an error, since
-    nobody could say which of them a new table should have.
-    """
-    known: dict[str, tuple[Record, Path]] = {}
+def read_records(paths: Iterable[Path]) -> Told:
+    """The trainings that JSON files of tables tell of. Of a folder, files that are no tables count for nothing, and
+    neither do those of single trainings, in its `cells`."""
+    told: Told = {}
     for path in paths:
-        files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-        told = [(file, record) for file in files for record in _of_file(file, alone=not path.is_dir())]
-        if not told:
-            raise UserError(f"{path}: no JSON of a table here that tells of its trainings")
-        for file, record in told:
-            if record.training not in known:
-                known[record.training] = record, file
-                continue
-            before, source = known[record.training]
-            known[record.training] = _together(before, record, source, file), source
-    return [record for record, _ in known.values()]
-
-
-def _of_file(path: Path, alone: bool) -> list[Record]:
-    """Of a folder, files that are no tables count for nothing."""
-    data = read_json(path)
-    if not isinstance(data, dict) or KEY not in data:
-        if alone:
+        if path.is_dir():
+            found = [(file, _in_folder(file)) for file in sorted(path.rglob("*.json")) if "cells" not in file.parts]
+        else:
+            found = [(path, _records(read_json(path), path))]
+        if not any(records for _, records in found):
             raise UserError(
-                f"{path}: does not tell of its trainings; it is no table, or was made by an older groundling"
+                f"{path}: {'no JSON of a table here that tells' if path.is_dir() else 'does not tell'} of its "
+                "trainings; it is no table, or was made by an older groundling"
             )
+        for file, records in found:
+            for record in records:
+                told.setdefault(record.training, []).append((record, file))
+    return told
+
+
+def _in_folder(file: Path) -> list[Record]:
+    try:
+        data = json.loads(file.read_bytes()) if file.is_file() else None
+    except (OSError, ValueError):  # what is half written, or no JSON, is no table
         return []
-    return records_from_json(data[KEY], str(path))
+    return _records(data, file)
 
 
-def _together(first: Record, second: Record, source: Path, other: Path) -> Record:
-    values = {code: dict(numbers) for code, numbers in first.values.items()}
-    for code, numbers in second.values.items():
-        for metric, number in numbers.items():
-            if values.setdefault(code, {}).setdefault(metric, number) != number:
-                raise UserError(
-                    f"{other}: {metric} of {first.training} in {code} is {number:g}, and {values[code][metric]:g} in "
-                    f"{source}; give only one of the two with --known"
-                )
-    return replace(
-        first,
-        values=values,
-        parameters=first.parameters or second.parameters,
-        seconds=second.seconds if first.seconds is None else first.seconds,
-        steps=first.steps or second.steps,
-        best_step=first.best_step or second.best_step,
-        dev=second.dev if first.dev is None else first.dev,
-        reached={**second.reached, **first.reached},
-        asked=first.asked | second.asked,
-    )
+def _records(data: object, file: Path) -> list[Record]:
+    if not isinstance(data, dict) or not isinstance(data.get(KEY), list):
+        return []
+    return records_from_json(data[KEY], data.get(SHARED, {}), str(file))
 
 
-def known_results(records: Iterable[Record], tables: Iterable[tuple[TableSettings, Sequence[TableEntry]]]) -> Results:
-    """The entries of some tables that need not be trained: all that their tables ask of them is on record."""
-    by_key = {record.training: record for record in records}
-    asked = [(table, entry) for table, entries in tables for entry in entries if entry.key in by_key]
-    lacking = {entry.key for table, entry in asked if not _has_all(by_key[entry.key], table, entry)}
-    return {entry.key: by_key[entry.key].found() for _, entry in asked if entry.key not in lacking}
+def known_results(
+    told: Told,
+    tables: Iterable[tuple[TableSettings, Sequence[TableEntry]]],
+    done: Collection[str] = (),
+    complete: bool = True,
+) -> Results:
+    """The entries of some tables that need not be trained, since all that their tables ask of them is on record.
+
+    Without `complete`, those too that lack a part of it, whose cells then stay empty. What is `done` has numbers of
+    its own, and so has whatever else is asked of the same training: those of another one do not stand beside them.
+    Pretrained models are not trained, and evaluated anew: another one may lie in the same place now.
+    """
+    trained = {folder_of(key) for key in done}
+    found: dict[str, Record] = {}
+    lacking = set()
+    for table, entries in tables:
+        for entry in entries:
+            if entry.key not in told or entry.pretrained or entry.folder in trained:
+                continue
+            if entry.key not in found:
+                record = _together(told[entry.key])
+                if not are_the_same(record.settings, settings_of(entry.recipe)):
+                    continue
+                found[entry.key] = record
+            if complete and not _has_all(found[entry.key], table, entry):
+                lacking.add(entry.key)
+    return {key: record.found() for key, record in found.items() if key not in lacking}
+
+
+def beside(known: Results, done: Results, again: Collection[str] = ()) -> Results:
+    """What is known, and what is done: of a training that is done here, or again, nothing else counts."""
+    own = {folder_of(key) for key in done} | set(again)
+    return {**{key: found for key, found in known.items() if folder_of(key) not in own}, **done}
 
 
 def _has_all(record: Record, table: TableSettings, entry: TableEntry) -> bool:
-    """The metrics in each language that the entry has a column for, and what else the table shows of a training."""
+    """Whether the entry's languages were asked, each has all metrics if it has any, and what else the table shows."""
     translated = entry.ask is not None and entry.ask.translate_to
-    answered = [code for code in table.languages if code in (record.values if translated else entry.answers)]
-    metrics = all(metric in record.values.get(code, {}) for code in answered for metric in table.metrics)
-    sizes = bool(record.parameters) or not (table.parameters or table.x == "parameters")
+    asked = set(table.languages) & set(table.languages if translated else entry.answers)
+    metrics = all(set(table.metrics) <= record.values[code].keys() for code in asked & record.values.keys())
+    counted = table.parameters or table.x == "parameters"
+    sizes = not counted or {"all", "words", *(["trainable"] if table.parameters == "trainable" else [])}
     reached = table.reaches is None or written(table.reaches) in record.reached
-    validated = not table.validation or (record.dev is not None and reached)
-    seconds = record.seconds is not None or not table.seconds
-    return bool(answered) and metrics and sizes and validated and seconds
+    return (
+        asked <= set(record.columns)
+        and metrics
+        and (sizes is True or sizes <= record.parameters.keys())
+        and (not table.validation or (record.dev is not None and reached))
+        and (record.seconds is not None or not table.seconds)
+    )
 
 
-def check_asked(entries: Iterable[TableEntry], known: Results, data: Path | None) -> None:
-    """Numbers of other test captions than those that are here now belong into no table with new ones."""
-    looked_at = set()
-    for entry in entries:
-        asked = known[entry.key].asked if entry.key in known and entry.ask is None and not entry.pretrained else {}
-        settings = entry.recipe.model_dump_json(include={"corpus", "evaluation"})
-        if not asked or settings in looked_at:
-            continue
-        looked_at.add(settings)
-        here = _asked_here(entry, data)
-        changed = sorted(code for code, digest in asked.items() if here.get(code) != digest)
-        if changed:
+def _together(told: Sequence[tuple[Record, Path]]) -> Record:
+    """What several tables tell of one training, put together. It must be the same training as far as they tell: nobody
+    could say otherwise whose numbers a new table should have."""
+    (whole, source), *others = told
+    for record, file in others:
+        for one, other in _both(whole, record):
             raise UserError(
-                f"corpus {entry.recipe.corpus.name}: its test captions in {', '.join(changed)} are not those that "
-                f"{entry.key} was tested on; leave the file that tells of it out of --known"
+                f"{file}: {one} of {record.training}, where {source} has {other}: two trainings of the same settings; "
+                "give the file of one of them with --known, not the folder of both"
             )
+        values = {code: {**whole.values.get(code, {}), **numbers} for code, numbers in record.values.items()}
+        whole = replace(
+            whole,
+            values={**whole.values, **values},
+            columns=list(dict.fromkeys([*whole.columns, *record.columns])),
+            settings=whole.settings or record.settings,
+            commit=_one_of(whole.commit, record.commit),
+            device=_one_of(whole.device, record.device),
+            precision=_one_of(whole.precision, record.precision),
+            parameters={**record.parameters, **whole.parameters},
+            steps=whole.steps or record.steps,
+            seconds=record.seconds if whole.seconds is None else whole.seconds,
+            best_step=whole.best_step or record.best_step,
+            dev=record.dev if whole.dev is None else whole.dev,
+            reached={**record.reached, **whole.reached},
+            asked={**record.asked, **whole.asked},
+        )
+    return whole
 
 
-def _asked_here(entry: TableEntry, data: Path | None) -> dict[str, str]:
-    from groundling import systems
-    from groundling.evaluation.provenance import corpus_hashes
-    from groundling.evaluation.retrieval import check_queries
+def _both(first: Record, second: Record) -> Iterable[tuple[str, str]]:
+    """What both tell, and otherwise."""
+    for code in first.values.keys() & second.values.keys():
+        yield from _other(f"{{}} in {code}", first.values[code], second.values[code])
+    yield from _other("test captions in {}", first.asked, second.asked)
+    yield from _other("setting {}", first.settings, second.settings)
+    for name in ("commit", "device", "precision"):
+        one, other = getattr(first, name), getattr(second, name)
+        if one is not None and other is not None and not set(one.split(EITHER)) & set(other.split(EITHER)):
+            yield f"{name} {other}", one
 
-    dataset, asked = entry_dataset(entry, data), entry.recipe.evaluation
-    if systems.of(entry.recipe).task == "entailment":
-        corpus = dataset.judged().split("test").corpus
-        return shortened(corpus_hashes(corpus, None if corpus.statements is None else corpus.statements.labels))
-    corpus = dataset.split("test").corpus
-    return shortened(corpus_hashes(check_queries(corpus, "test", asked.captions, asked.folds)))
+
+def _other(name: str, first: Mapping[str, object], second: Mapping[str, object]) -> Iterable[tuple[str, str]]:
+    for key in sorted(first.keys() & second.keys()):
+        if first[key] != second[key]:
+            yield f"{name.format(key)}: {second[key]}", str(first[key])
+
+
+def _one_of(first: str | None, second: str | None) -> str | None:
+    """Of what each says it is, "a or b" where that is not known, what both say."""
+    if first is None or second is None:
+        return first or second
+    return EITHER.join(one for one in first.split(EITHER) if one in second.split(EITHER))

@@ -5,7 +5,7 @@ with other claims or with more rows: `groundling reproduce --known results.json`
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter, ValidationError
@@ -13,6 +13,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 from groundling.errors import UserError
 from groundling.evaluation.results.values import Json
 from groundling.experiments.finished import EntryResult
+from groundling.experiments.record_settings import Flat, settings_of, shared
 from groundling.experiments.table_entries import TableEntry
 from groundling.experiments.table_settings import TableSettings
 from groundling.experiments.validations import Validated
@@ -21,6 +22,7 @@ from groundling.run_facts import RunFacts
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
 KEY = "trainings"  # in the JSON of a table
+SHARED = "settings of all trainings"
 EITHER = " or "  # between commits of which one has trained it
 
 
@@ -31,6 +33,8 @@ class Record:
     Attributes:
         training: the key of its entry, which tells what was trained: the same settings have the same key.
         values: language → metric → number, for the languages and metrics of the table.
+        columns: the languages that were asked, also those that had no answer.
+        settings: all that it was told (see `record_settings`); nothing where nobody noted it.
         parameters: "all" and "words", and "trainable" where that was noted.
         dev, reached: how it went on the dev split, where the table looks at that (see `validations.Validated`).
         asked: language → the start of a hash of the captions that it was tested on.
@@ -41,6 +45,8 @@ class Record:
     row: str
     seed: Count
     values: dict[str, dict[str, Number]]
+    columns: list[str] = field(default_factory=list)
+    settings: dict[str, Any] = field(default_factory=dict)
     commit: str | None = None
     device: str | None = None
     precision: str | None = None
@@ -52,8 +58,10 @@ class Record:
     reached: dict[str, Count | None] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
 
-    def to_json(self) -> Json:
-        return {key: value for key, value in asdict(self).items() if value not in (None, {}, ())}
+    def to_json(self, told: Flat) -> Json:
+        """What is known of it; `told` is written down elsewhere, for all trainings of its table."""
+        own = {key: value for key, value in self.settings.items() if key not in told}
+        return {key: value for key, value in {**asdict(self), "settings": own}.items() if value not in (None, {}, [])}
 
     def found(self) -> EntryResult:
         """As if it had been read from the run."""
@@ -65,8 +73,8 @@ class Record:
             steps=self.steps or 0,
             best_step=self.best_step or 0,
             seconds=self.seconds or 0.0,
-            device=self.device or "not noted",
-            precision=self.precision or "not noted",
+            device=self.device or "",
+            precision=self.precision or "",
             commit=self.commit,
         )
         went = Validated(self.dev, run.best_step, self.reached)
@@ -86,24 +94,36 @@ class KnownNumbers:
 _RECORDS = TypeAdapter(list[Record])
 
 
-def records_from_json(data: Any, where: str) -> list[Record]:
-    """What `to_json` gave, of all trainings of a table. `where` names the file."""
+def records_to_json(records: Sequence[Record]) -> Json:
+    """The trainings of a table, and once what all of them were told."""
+    told = shared([record.settings for record in records])
+    return {SHARED: told, KEY: [record.to_json(told) for record in records]}
+
+
+def records_from_json(data: Any, told: Any, where: str) -> list[Record]:
+    """What `records_to_json` gave. `where` names the file."""
     try:
-        return _RECORDS.validate_python(data)
+        records = _RECORDS.validate_python(data)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise UserError(f"{where}: {KEY}.{place}: {first['msg'].lower()}; not the JSON of a table") from None
+        place = ".".join([KEY, *map(str, first["loc"])])
+        raise UserError(f"{where}: {place}: {first['msg'].lower()}; not the JSON of a table") from None
+    if not isinstance(told, dict):
+        raise UserError(f"{where}: {SHARED}: should be names and values; not the JSON of a table")
+    return [replace(record, settings={**told, **record.settings}) for record in records]
 
 
 def record_of(table: TableSettings, entry: TableEntry, found: EntryResult, languages: Sequence[str]) -> Record:
     """What the table keeps of an entry that has numbers for `languages`."""
     run, went = found.run, found.validated(table.reaches) if table.validation else Validated()
+    translated = entry.ask is not None and entry.ask.translate_to
     return Record(
         entry.key,
         entry.row,
         entry.recipe.training.seed,
         {code: {metric: found.result.value(code, metric) for metric in table.metrics} for code in languages},
+        [code for code in table.languages if translated or code in entry.answers],
+        settings_of(entry.recipe),
         run.commit,
         run.device or None,
         run.precision or None,
@@ -113,5 +133,5 @@ def record_of(table: TableSettings, entry: TableEntry, found: EntryResult, langu
         found.sizes(),
         went.dev,
         dict(went.reached),
-        {code: digest for code, digest in found.asked.items() if code in languages},
+        {code: digest for code, digest in found.asked.items() if code in languages and entry.ask is None},
     )

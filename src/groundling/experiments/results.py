@@ -36,14 +36,14 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
     by_row: dict[str, Values] = {row.name: {} for row in table.rows}
     sizes: dict[str, dict[tuple[str, ...], dict[str, int]]] = {row.name: {} for row in table.rows}
     models: dict[str, dict[str, tuple[int, Validated]]] = {row.name: {} for row in table.rows}
-    seconds: dict[str, dict[str, float]] = {row.name: {} for row in table.rows}
+    seconds: dict[str, dict[str, float | None]] = {row.name: {} for row in table.rows}
     trainings = []
     for entry in table_entries(table, chosen):
         if entry.key not in results:
             continue
         found = results[entry.key]
         models[entry.row][entry.key] = entry.recipe.training.seed, found.validated(table.reaches)
-        seconds[entry.row][entry.folder] = found.run.seconds
+        seconds[entry.row][entry.folder] = None if found.known and not found.run.steps else found.run.seconds
         if table.parameters or table.x == "parameters":
             sizes[entry.row][(*entry.group, *entry.answers)] = found.sizes()
         answered = _answered(table, entry, found.result)
@@ -86,7 +86,7 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
                 },
                 published=published(table, row),
                 parameters=_added_up(sizes[row.name]) if table.parameters else None,
-                seconds=fmean(seconds[row.name].values()) if table.seconds and seconds[row.name] else None,
+                seconds=_mean_seconds(list(seconds[row.name].values())) if table.seconds else None,
                 empty=row.empty,
                 validated=validated_columns(models[row.name].values(), table.reaches) if table.validation else {},
             )
@@ -111,7 +111,8 @@ def _answered(table: TableSettings, entry: TableEntry, result: Numbers) -> list[
 def _millions(table: TableSettings, sizes: dict[tuple[str, ...], dict[str, int]]) -> float | None:
     """Where a row stands on an axis of parameters."""
     added = _added_up(sizes)
-    return None if added is None else added["trainable" if table.parameters == "trainable" else "all"] / 1e6
+    key = "trainable" if table.parameters == "trainable" else "all"
+    return added[key] / 1e6 if added is not None and key in added else None
 
 
 def published(table: TableSettings, row: Row) -> dict[str, float]:
@@ -138,10 +139,14 @@ def _means(table: TableSettings, means: dict[str, list[str]], values: Values) ->
 
 def _added_up(sizes: dict[tuple[str, ...], dict[str, int]]) -> dict[str, int] | None:
     """The parameters of all models of a row together; None where those of one are not known."""
-    if not all(sizes.values()) or not sizes:
-        return None
-    keys = next(iter(sizes.values()))
-    return {key: sum(size[key] for size in sizes.values()) for key in keys}
+    keys = [key for key in ("all", "words", "trainable") if sizes and all(key in size for size in sizes.values())]
+    return {key: sum(size[key] for size in sizes.values()) for key in keys} or None
+
+
+def _mean_seconds(noted: list[float | None]) -> float | None:
+    """Of the trainings of a row; None where one has none noted."""
+    known = [each for each in noted if each is not None]
+    return fmean(known) if known and len(known) == len(noted) else None
 
 
 def _own_mean(table: TableSettings, row: Row, values: Values, metric: str) -> Statistics | None:
@@ -237,13 +242,13 @@ def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, st
     known = len({folder_of(key) for key, found in results.items() if found.known})
 
     def all_of(key: str) -> str:
-        return ", ".join(sorted({part for run in runs for part in str(getattr(run, key)).split(EITHER)}))
+        return ", ".join(sorted({part for run in runs for part in (getattr(run, key) or "not noted").split(EITHER)}))
 
     def added_up(numbers: list[float]) -> str | int | None:
         total, unknown = round(sum(numbers)), sum(not number for number in numbers)
         if not total:
             return None
-        return f"{total}, without {unknown} trainings that have none noted" if unknown else total
+        return f"{total}, without {unknown} of {len(numbers)} trainings that have none noted" if unknown else total
 
     made = {
         "command": command,

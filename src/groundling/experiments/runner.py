@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 
 from groundling import progress
+from groundling.experiments.asked import check_against_data, check_together
 from groundling.experiments.checks import check_all
 from groundling.experiments.entry_data import asked_dataset, entry_dataset
 from groundling.experiments.finished import Results, finished_entries, folder_of, is_answered, is_evaluated
-from groundling.experiments.known import check_asked
+from groundling.experiments.known import beside
 from groundling.experiments.question import Question, answer
 from groundling.experiments.table_entries import TableEntry, start_of, teachers
 from groundling.experiments.training_queue import Failure, Task, TrainingQueue, plan
@@ -36,11 +37,11 @@ def run_entries(
     `time.monotonic`. Where one is missing in the end, for either reason, that is an UnfinishedError. With
     `only_prepare`, everything is checked and made ready, word vectors among it, and nothing trained.
     """
-    results = {**(known or {}), **finished_entries(entries, out)}
-    left = list({entry.key: entry for entry in entries if entry.key not in results}.values())
-    tasks = plan(left, out)
+    results, tasks = _left(entries, out, known or {})
     asked = {task.folder: task.asked for task in tasks}
-    check_asked(entries, known or {}, data)
+    check_together(entries, results)
+    if tasks:
+        check_against_data(entries, {key: found for key, found in results.items() if found.known}, data)
     check_all([task.entry for task in tasks], data, asked, device, ready=only_prepare)
     if only_prepare:
         return results
@@ -62,7 +63,23 @@ def run_entries(
         else:
             train_in_workers(queue, train, jobs)
     queue.raise_if_unfinished()
-    return {**results, **finished_entries(left, out)}
+    found = beside(results, finished_entries(entries, out))
+    check_together(entries, found)
+    return found
+
+
+def _left(entries: Sequence[TableEntry], out: Path, known: Results) -> tuple[Results, list[Task]]:
+    """What is there, and what has to be trained. A training that has to be done again, because something else is asked
+    of it or starts from it, is not known any more: all numbers of one training are of the same run."""
+    results = beside(known, finished_entries(entries, out))
+    while True:
+        tasks = plan(list({entry.key: entry for entry in entries if entry.key not in results}.values()), out)
+        kept = {task.folder for task in tasks}
+        again = [key for key, found in results.items() if found.known and folder_of(key) in kept]
+        if not again:
+            return results, tasks
+        for key in again:
+            del results[key]
 
 
 def _run_task(task: Task, out: Path, data: Path | None, device: str, keep_weights: bool, until: float) -> None:

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from groundling.evaluation.results.values import Json
-from groundling.experiments.record import KEY, Record, records_from_json
+from groundling.experiments.record import KEY, SHARED, Record, records_from_json, records_to_json
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,8 @@ class TableSummary:
     def to_json(self) -> Json:
         data = asdict(self)
         axis = {"label": self.x.label, "log": self.x.log, "is": self.x.kind}
-        claims, trainings = ([part.to_json() for part in parts] for parts in (self.claims, self.trainings))
-        return {**data, "x": axis, "claims": claims, KEY: trainings}
+        claims = [claim.to_json() for claim in self.claims]
+        return {**data, "x": axis, "claims": claims, **records_to_json(self.trainings)}
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> "TableSummary":
@@ -160,6 +160,6 @@ class TableSummary:
             "x": Axis(axis["label"], axis["log"], axis.get("is", "at")),
             "rows": [RowResult.from_json(row) for row in data["rows"]],
             "claims": [ClaimResult.from_json(claim) for claim in data["claims"]],
-            "trainings": records_from_json(data.get(KEY, []), data["title"]),
+            "trainings": records_from_json(data.get(KEY, []), data.get(SHARED, {}), data["title"]),
         }
         return TableSummary(**told)

@@ -192,9 +192,9 @@ def claims_table(summary: TableSummary) -> Table:
         several = " or ".join(named)
     if any(find(claim.metric or metrics[0]).better == "low" for claim in summary.claims):
         several += ", where less is better with the sign turned,"
-    how = "Welch"
+    how = "Welch, degrees of freedom rounded down"
     if any(claim.by_seed for claim in summary.claims):
-        how = "Welch; by seed: of the differences within seeds, whose rows share what they start from"
+        how += "; by seed: of the differences within seeds, whose rows share what they start from"
     note = (
         f"Difference of {several} ± half of its 95% interval over seeds ({how}). Holds: the interval is above zero; "
         "opposite: below; not resolved, no difference seen: zero is inside."
@@ -223,16 +223,22 @@ def experiment_page(about: str, summary: TableSummary, made: Mapping[str, str | 
 
 def trained_at(summary: TableSummary) -> str:
     """Which rows were trained at which commits, where that is not the same for all."""
-    by_row: dict[str, set[str]] = {}
-    for one in summary.trainings:
-        by_row.setdefault(one.row, set()).add(one.commit or "a commit that was not noted")
-    by_commits: dict[str, list[str]] = {}
-    for row, commits in by_row.items():
-        by_commits.setdefault(", ".join(sorted(commits)), []).append(escape_markdown(row))
+    by_commits = rows_by_commit(summary)
     if len(by_commits) < 2:
         return ""
-    lines = [f"- {commits}: {'; '.join(rows)}" for commits, rows in by_commits.items()]
+    lines = [f"- {commits}: {'; '.join(map(escape_markdown, rows))}" for commits, rows in by_commits.items()]
     return "\n".join(["Rows by the commit that trained them:", "", *lines])
+
+
+def rows_by_commit(summary: TableSummary) -> dict[str, list[str]]:
+    """Rows that were trained at the same commits stand together. "a or b": one of them, nobody noted which."""
+    by_row: dict[str, set[str]] = {}
+    for one in summary.trainings:
+        by_row.setdefault(one.row, set()).add(one.commit or "not noted")
+    by_commits: dict[str, list[str]] = {}
+    for row, commits in by_row.items():
+        by_commits.setdefault("; other seeds ".join(sorted(commits, key=len)), []).append(row)
+    return by_commits
 
 
 def write_figures(summary: TableSummary, folder: Path, figure: str = "figure") -> None:
@@ -250,11 +256,13 @@ def write_experiment(folder: Path, about: str, summary: TableSummary, made: Mapp
     write_text(folder / "results.md", experiment_page(about, summary, made))
     tables, figures = experiment_tables(summary), experiment_figures(summary)
     claims = list(reversed(tables[1:]))
+    several = rows_by_commit(summary)
+    by_commit = {f"trained at {commits}": "; ".join(rows) for commits, rows in several.items() if len(several) > 1}
     sections = [
         Section("Results", tables[:1]),
         Section("Figures", [Charts([Figure(svg, name) for name, svg in figures])] if figures else []),
         Section("Claims and intervals", claims),
-        Section("How it was made", [Facts(list(with_seeds(made, summary.seeds).items()))]),
+        Section("How it was made", [Facts(list({**with_seeds(made, summary.seeds), **by_commit}.items()))]),
     ]
     page = Page(Header("groundling", summary.title, about), sections)
     write_text(folder / "results.html", page.html())
