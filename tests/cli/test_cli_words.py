@@ -9,6 +9,7 @@ from commands import Said, assert_one_sentence, call, content
 
 from groundling.files import only_writer
 from groundling.words import Subwords, WordVectors, storage
+from groundling.words.reduction import reduce
 from groundling.words.vectors import unit
 from groundling.words.word_map import WordMap
 
@@ -77,6 +78,10 @@ def test_reduce_and_inspect(languages: Path) -> None:
     assert (found["words"], found["dimensions"], found["subwords"]["rows"]) == (200, 3, 30)
     assert 0.3 < found["variance_kept"] < 0.9
     assert "200 words, 3 dimensions, 30 subwords" in call("words", "inspect", "small.safetensors").out
+    storage.save(languages / "memory.safetensors", reduce(storage.load(languages / "a.safetensors"), 3)[0])
+    assert (languages / "small.safetensors").read_bytes() == (languages / "memory.safetensors").read_bytes()
+    said = call("words", "reduce", "a.safetensors", "--dimensions", 3, "--out", "small.vec").out
+    assert next(line.split()[-2:] for line in said.splitlines() if "small.vec" in line) == ["200", "3"]
     (languages / "broken.vec").write_text("3 2\ndog 1 0\ncat 0.9 0.1\nsun x 2\n")
     said = call("words", "inspect", "broken.vec", "--nearest", "dog", "--nearest", "moon")
     assert "dog: cat 0.99" in said.out

@@ -7,13 +7,17 @@ import pytest
 import small_tables
 from small_tables import make_table, run_table
 
+from groundling import recipes
 from groundling.dataset import Dataset
 from groundling.errors import UserError
 from groundling.experiments.results import summarise
+from groundling.experiments.table_entries import TableEntry, start_of, table_entries
 from groundling.experiments.table_settings import TableSettings
 from groundling.files import read_json
 from groundling.report.experiment import claims_table, experiment_table, interval_table
 from groundling.report.experiment_figures import experiment_figures
+from groundling.settings import check
+from groundling.systems import meaning
 from judged_world import make_judged
 
 forget_datasets, trained = small_tables.forget_datasets, small_tables.trained
@@ -133,3 +137,33 @@ def test_a_judge_that_is_a_row_itself_is_trained_once(tmp_path: Path, trained: l
     apart = summarise(entailment_table(rows=table.model_dump()["rows"], metrics=["seen_accuracy"], claims=[]), results)
     for row, other in zip(apart.rows, found.rows, strict=True):  # this world has no new statements
         assert row.columns["en"].values == other.columns["en accuracy"].values
+
+
+def entries_of(name: str) -> list[TableEntry]:
+    return list(table_entries(check(TableSettings, recipes.read_table(name), name), [0, 1]))
+
+
+def test_the_english_row_of_snli_ve_is_the_judge_that_its_students_start_from() -> None:
+    """Equal folders: it is trained once for its row and for them, seed by seed."""
+    entries = entries_of("snli-ve/table")
+    english = {entry.recipe.training.seed: entry.folder for entry in entries if entry.row == "CLIP-VE"}
+    students = [entry for entry in entries if entry.row != "CLIP-VE"]
+    assert len(english) == 2 and len(students) == 12
+    for entry in students:
+        start = start_of(entry)
+        assert start is not None and start.folder == english[entry.recipe.training.seed]
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "recipe"),
+    [
+        ("snli-ve/table", "CLIP-VE", "snli-ve/clip-ve"),
+        ("scenes/table", "CLSEAVE", "scenes/clip-ve"),
+        ("e-snli-ve-flickr8k/table", "CLIP-VE from scratch", "e-snli-ve-flickr8k/clip-ve"),
+    ],
+)
+def test_the_judge_of_a_table_is_the_recipe_of_its_own(table: str, row: str, recipe: str) -> None:
+    """All but the corpus, which has its statements in more languages for the table of SNLI-VE."""
+    entry = next(entry for entry in entries_of(table) if entry.row == row)
+    judge, alone = meaning((start_of(entry) or entry).recipe), meaning(recipes.resolve(recipe, {}))
+    assert {**judge, "corpus": {}} == {**alone, "corpus": {}}

@@ -7,8 +7,8 @@ import pytest
 import safetensors.numpy
 
 from groundling.errors import UserError
-from groundling.words import Subwords, WordVectors, storage
-from groundling.words.reduction import reduce
+from groundling.words import Subwords, WordVectors, blocks, storage
+from groundling.words.reduction import projection, reduce
 from groundling.words.similar import similar
 from groundling.words.word_map import WordMap, read_map
 
@@ -116,6 +116,35 @@ def test_reduction_keeps_the_largest_variance() -> None:
         reduce(vectors, 5)
 
 
+@pytest.mark.parametrize("block", [7, 65_536])
+@pytest.mark.parametrize(
+    ("ending", "half"), [(".safetensors", False), (".safetensors", True), (".bin", False), (".vec", False)]
+)
+def test_vectors_that_are_reduced_as_they_are_written_are_those_reduced_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, half: bool, block: int
+) -> None:
+    """To the last bit, which may depend on how many rows are multiplied at once."""
+    monkeypatch.setattr(blocks, "BLOCK", block)
+    draw = np.random.default_rng(2)
+    matrix, table = (draw.standard_normal((rows, 30)).astype(np.float32) for rows in (50, 64))
+    vectors = WordVectors(tuple(map(str, range(50))), matrix, Subwords(table, 2, 3, 64))
+    reduced, kept = reduce(vectors, 9)
+    project, same = projection(vectors, 9)
+    storage.write(tmp_path / f"memory{ending}", reduced, half)
+    storage.write(tmp_path / f"blocks{ending}", vectors, half, project)
+    assert (tmp_path / f"blocks{ending}").read_bytes() == (tmp_path / f"memory{ending}").read_bytes()
+    assert same == kept
+
+
+def test_vectors_of_which_no_piece_was_kept_are_reduced_all_the_same(tmp_path: Path) -> None:
+    none = Subwords(np.zeros((0, 6), dtype=np.float32), 2, 3, 40, np.array([], dtype=np.int64))
+    vectors = WordVectors(("dog", "cat"), np.eye(2, 6, dtype=np.float32), none)
+    storage.write(tmp_path / "small.safetensors", vectors, change=projection(vectors, 1)[0])
+    for reduced in (reduce(vectors, 1)[0], storage.load(tmp_path / "small.safetensors")):
+        assert np.allclose(np.abs(reduced.matrix), 0.5**0.5)  # (1, 0) and (0, 1), seen along the line through them
+        assert reduced.subwords is not None and reduced.subwords.table.shape == (0, 1)
+
+
 def test_similar_words() -> None:
     matrix = np.array([[1, 0], [2, 0.1], [0, 1], [-1, 0]], dtype=np.float32)
     vectors = WordVectors(("a", "b", "c", "d"), matrix)
@@ -136,18 +165,18 @@ def test_what_a_killed_write_left_is_removed_by_the_next(tmp_path: Path, name: s
 
 def test_rows_are_changed_and_written_a_block_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A published model has two million rows of pieces in a file: no more than a block of them is in memory."""
-    monkeypatch.setattr(storage, "BLOCK", 3)
+    monkeypatch.setattr(blocks, "BLOCK", 3)
     draw = np.random.default_rng(0)
     matrix, table, turn = (draw.standard_normal(shape).astype(np.float32) for shape in ((8, 4), (10, 4), (2, 4)))
-    blocks: list[int] = []
+    sizes: list[int] = []
 
     def change(rows: np.ndarray) -> np.ndarray:
-        blocks.append(len(rows))
+        sizes.append(len(rows))
         return rows @ turn.T
 
     words = WordVectors(tuple("abcdefgh"), matrix, Subwords(table, 2, 3, 10))
     storage.save(tmp_path / "mapped.safetensors", words, change=change)
-    assert max(blocks) == 3 and sum(blocks) == 18
+    assert max(sizes) == 3 and sum(sizes) == 18
     found = storage.load(tmp_path / "mapped.safetensors")
     assert found.words == words.words and found.subwords is not None
     assert np.allclose(found.matrix, matrix @ turn.T, atol=1e-6)

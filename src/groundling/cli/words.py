@@ -127,23 +127,27 @@ def reduce_vectors(
     half: Half = False,
     as_json: AsJson = False,
 ) -> None:
-    """Fewer dimensions by principal components, words and subwords alike."""
+    """Fewer dimensions by principal components, words and subwords alike.
+
+    A .safetensors file is written in blocks of rows, so that a .bin file larger than memory can be reduced; for the
+    other formats the rows in fewer dimensions are held in memory.
+    """
     from groundling.words import storage
-    from groundling.words.reduction import reduce
+    from groundling.words.reduction import projection
 
     storage.check_name(out)
     vectors, problems = storage.read(file, max_words)
     warn_of_problems([problems])
-    reduced, kept = reduce(vectors, dimensions)
-    storage.write(out, reduced, half)
+    project, kept = projection(vectors, dimensions)
+    storage.write(out, vectors, half, project)
     if as_json:
-        return print_json({**asdict(VectorFacts.of(reduced, out)), "variance_kept": kept})
+        return print_json({**asdict(VectorFacts.of(vectors, out)), "dimensions": dimensions, "variance_kept": kept})
     from groundling.report.formatted_table import Column, Table
 
     columns = [Column("", text=True), Column("words", decimals=0), Column("dimensions", decimals=0)]
     rows: list[list[str | int]] = [
         [file.name, len(vectors), vectors.dimensions],
-        [out.name, len(reduced), reduced.dimensions],
+        [out.name, len(vectors), dimensions],
     ]
     note = f"{100 * kept:.1f}% of the variance kept. Written to {out}."
     print_table(Table("", columns, rows, [note]))

@@ -3,11 +3,18 @@
 import numpy as np
 
 from groundling.errors import UserError
-from groundling.words.vectors import Matrix, WordVectors
+from groundling.words.blocks import Change, Matrix
+from groundling.words.vectors import WordVectors
 
 
 def reduce(vectors: WordVectors, dimensions: int) -> tuple[WordVectors, float]:
-    """The first principal components, and the share of the variance they keep.
+    """The vectors in their first principal components, all held in memory, and the share of the variance they keep."""
+    project, kept = projection(vectors, dimensions)
+    return vectors.changed(project), kept
+
+
+def projection(vectors: WordVectors, dimensions: int) -> tuple[Change, float]:
+    """What makes rows of words or pieces their first principal components, and the share of the variance they keep.
 
     The mean is taken off words and pieces alike: a new word's vector, a mean of pieces, is then reduced as a listed
     word's is. A component's sign, which is arbitrary, makes its largest weight positive.
@@ -29,4 +36,4 @@ def reduce(vectors: WordVectors, dimensions: int) -> tuple[WordVectors, float]:
     def project(rows: Matrix) -> Matrix:
         return rows @ weights - offset
 
-    return vectors.changed(project), kept
+    return project, kept

@@ -1,7 +1,7 @@
 """Word vectors in one compact file (safetensors), and one door for every format: `read` and `write`."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,14 +13,14 @@ from safetensors import SafetensorError, safe_open
 
 from groundling.errors import UserError
 from groundling.files import atomic_path, remove_leftovers
+from groundling.words.blocks import Change, Matrix, changed_blocks
 from groundling.words.fasttext_bin import read_bin, write_bin
 from groundling.words.problems import Problems
 from groundling.words.subwords import Subwords
 from groundling.words.vec import read_vec, write_vec
-from groundling.words.vectors import Matrix, WordVectors
+from groundling.words.vectors import WordVectors
 
 FORMAT = "groundling words 1"
-BLOCK = 65_536  # rows
 KINDS = {"f4": "F32", "f2": "F16", "i8": "I64", "u1": "U8"}
 Numbers = npt.NDArray[Any]
 _TEXT = (".vec", ".vec.gz", ".txt", ".txt.gz")
@@ -44,21 +44,23 @@ def check_name(path: Path) -> None:
         raise UserError(f"{path}: write word vectors to a name that ends in .safetensors, .bin, .vec or .vec.gz")
 
 
-def write(path: Path, vectors: WordVectors, half: bool = False) -> None:
-    """As text where the name says so (.vec, .vec.gz), else with the subwords, as fastText's .bin or as safetensors."""
+def write(path: Path, vectors: WordVectors, half: bool = False, change: Change | None = None) -> None:
+    """As text where the name says so (.vec, .vec.gz), else with the subwords, as fastText's .bin or as safetensors.
+
+    `change` is made of every row of words and subwords: a block at a time for safetensors, in memory for the others.
+    """
     check_name(path)
     remove_leftovers(path.parent, path.name)
-    if path.name.endswith(_TEXT):
-        write_vec(path, vectors)
-    elif path.suffix == ".bin":
+    if path.suffix == ".safetensors":
+        return save(path, vectors, half, change)
+    vectors = vectors if change is None else vectors.changed(change)
+    if path.suffix == ".bin":
         write_bin(path, vectors)
     else:
-        save(path, vectors, half)
+        write_vec(path, vectors)
 
 
-def save(
-    path: Path, vectors: WordVectors, half: bool = False, change: Callable[[Matrix], Matrix] | None = None
-) -> None:
+def save(path: Path, vectors: WordVectors, half: bool = False, change: Change | None = None) -> None:
     """Words as UTF-8 bytes with the place each ends at, the matrix, and the subwords if there are any.
 
     `half` stores numbers in float16: half the size, and an error far below what vectors are known to. `change` is made
@@ -90,7 +92,7 @@ class Rows:
 
     table: Matrix
     half: bool
-    change: Callable[[Matrix], Matrix] | None
+    change: Change | None
     path: Path
 
     @property
@@ -104,9 +106,7 @@ class Rows:
         return len(self.table), width
 
     def blocks(self) -> Iterator[Numbers]:
-        for at in range(0, len(self.table), BLOCK):
-            rows = np.ascontiguousarray(self.table[at : at + BLOCK], dtype=np.float32)
-            rows = rows if self.change is None else self.change(rows)
+        for rows in changed_blocks(self.table, self.change):
             if self.half and np.abs(rows).max(initial=0) > np.finfo(np.float16).max:
                 raise UserError(f"{self.path}: some numbers are too large for float16; write it without --half")
             yield np.ascontiguousarray(rows, dtype=self.dtype)

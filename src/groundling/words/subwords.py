@@ -5,13 +5,13 @@ table. The vector of a word that was never seen is the mean of its pieces. The h
 it is how the rows of a published table are found.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-Matrix = npt.NDArray[np.float32]
+from groundling.words.blocks import Change, Matrix, changed_blocks
+
 Rows = npt.NDArray[np.int64]
 
 END_OF_SENTENCE = "</s>"  # fastText's line break: a word without pieces
@@ -81,9 +81,7 @@ class Subwords:
         rows = self.rows(word)
         return np.asarray(self.table[rows], dtype=np.float32).mean(axis=0) if rows else None
 
-    def changed(self, change: Callable[[Matrix], Matrix]) -> "Subwords":
-        """The same pieces with every row changed, a block at a time (the table may be a file larger than memory)."""
-        blocks = [
-            change(np.ascontiguousarray(self.table[at : at + 65_536])) for at in range(0, len(self.table), 65_536)
-        ]
-        return Subwords(np.concatenate(blocks), self.shortest, self.longest, self.buckets, self.kept)
+    def changed(self, change: Change) -> "Subwords":
+        """The same pieces with every row changed, all held in memory (`storage.save` can change rows as it writes)."""
+        table = np.concatenate(list(changed_blocks(self.table, change)))
+        return Subwords(table, self.shortest, self.longest, self.buckets, self.kept)

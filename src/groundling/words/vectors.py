@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from groundling.large_arrays import rows_of
-from groundling.words.subwords import Matrix, Subwords
+from groundling.words.blocks import Change, Matrix, changed_blocks
+from groundling.words.subwords import Subwords
 
 __all__ = ["HELD_UP_TO", "Matrix", "WordVectors", "unit"]
 
@@ -105,10 +106,10 @@ class WordVectors:
         matrix = rows_of(self.matrix, np.array(list(chosen.values()), dtype=np.int64), large=HELD_UP_TO)
         return WordVectors(tuple(chosen), matrix, self.subwords)
 
-    def changed(self, change: Callable[[Matrix], Matrix]) -> "WordVectors":
-        """Every row of words and of subwords changed alike.
+    def changed(self, change: Change) -> "WordVectors":
+        """Every row of words and of subwords changed alike, all held in memory.
 
         For a change of the form x ↦ Mx + c a new word's vector is changed with its pieces, since it is their mean.
         """
         subwords = None if self.subwords is None else self.subwords.changed(change)
-        return WordVectors(self.words, change(self.matrix), subwords)
+        return WordVectors(self.words, np.concatenate(list(changed_blocks(self.matrix, change))), subwords)
