@@ -167,8 +167,10 @@ def rewritten(text: str) -> str:
 
 
 def differences(page: Path) -> Iterator[str]:
-    """Every marked number of a page that is not the one of its JSON, in a sentence."""
+    """Every marked number of a page that is not the one of its JSON, in a sentence; and marks that mark none."""
     for number, line in enumerate(page.read_text().splitlines(), start=1):
+        if "<!--= " in MARKED.sub("", line):
+            yield f"{page.relative_to(ROOT)}:{number}: a mark has no number right behind it"
         for found in MARKED.finditer(line):
             right, there = rewritten(found[0]), found[0]
             if right != there:

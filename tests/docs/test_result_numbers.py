@@ -180,3 +180,11 @@ def test_no_line_begins_with_a_mark(page: Path) -> None:
     """There Markdown takes the comment for a block of its own, and the sentence or list around it falls apart."""
     begun = [line for line in page.read_text(encoding="utf-8").splitlines() if line.lstrip().startswith("<!--=")]
     assert begun == []
+
+
+def test_a_mark_without_a_number_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing would ever be written there, and nothing compared."""
+    monkeypatch.setattr(result_numbers, "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("One\nhas <!--= a/b :: row :: en -->?\n")
+    assert list(result_numbers.differences(page)) == ["page.md:2: a mark has no number right behind it"]
