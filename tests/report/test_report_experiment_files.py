@@ -7,9 +7,11 @@ from typing import Any
 
 from experiment_summaries import CLAIM, MADE, ROWS, Page, markdown_rows, printed, summary_of
 
+from groundling.experiments.record import Record
 from groundling.experiments.summary import TableSummary
 from groundling.report.experiment import experiment_tables, write_experiment
 
+COMMITS = [("Alone", "aaaaaaa or bbbbbbb"), ("Alone", "aaaaaaa"), ("Both", None)]
 NASTY = "<script>alert('1')</script> | a & b \\ **c** `d` \"e\" <!-- ]]>"
 
 
@@ -97,3 +99,19 @@ def test_a_table_of_an_earlier_version_is_read() -> None:
     later = ("validated", "seconds", "empty", "common_mean", "parameters")
     old["rows"] = [{key: row[key] for key in row if key not in later} for row in told["rows"]]
     assert TableSummary.from_json(old) == summary_of(ROWS, mean=False)
+
+
+def test_pages_say_which_rows_were_trained_at_which_commit(tmp_path: Path) -> None:
+    """Where that is the same for all, the commit alone is enough."""
+    trainings = [Record(f"cells/{at}", row, at, {}, commit=commit) for at, (row, commit) in enumerate(COMMITS)]
+    whole = replace(summary_of(ROWS), trainings=trainings)
+    write_experiment(tmp_path, "", whole, MADE)
+    page, html = (tmp_path / "results.md").read_text(), (tmp_path / "results.html").read_text()
+    assert page.endswith(
+        'Rows by the commit that trained them ("or": nobody noted which of them):\n\n'
+        "- aaaaaaa; other seeds aaaaaaa or bbbbbbb: Alone\n- not noted: Both\n"
+    )
+    assert "trained at not noted" in html
+    write_experiment(tmp_path, "", replace(whole, trainings=trainings[:1]), MADE)
+    assert "Rows by the commit" not in (tmp_path / "results.md").read_text()
+    assert "trained at" not in (tmp_path / "results.html").read_text()

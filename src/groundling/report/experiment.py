@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from groundling.evaluation.metrics import find
+from groundling.experiments.record import EITHER
 from groundling.experiments.summary import RowResult, TableColumn, TableSummary
 from groundling.files import write_json, write_text
 from groundling.report.escape import escape_markdown
@@ -227,7 +228,8 @@ def trained_at(summary: TableSummary) -> str:
     if len(by_commits) < 2:
         return ""
     lines = [f"- {commits}: {'; '.join(map(escape_markdown, rows))}" for commits, rows in by_commits.items()]
-    return "\n".join(["Rows by the commit that trained them:", "", *lines])
+    which = ' ("or": nobody noted which of them)' if any(EITHER in commits for commits in by_commits) else ""
+    return "\n".join([f"Rows by the commit that trained them{which}:", "", *lines])
 
 
 def rows_by_commit(summary: TableSummary) -> dict[str, list[str]]:
