@@ -105,9 +105,12 @@ def _fill(nav: Any, title: str, pages: list[Any]) -> None:
 
 
 def _results(docs: Path) -> list[Any]:
-    """The overview, then each page of results, with the tables that lie in a folder of its name, then other tables."""
-    nav: list[Any] = ["results/README.md", "results/speed.md"]
-    for page in _pages(docs / "results", "[!R]*.md"):
+    """The overviews, then each page of results, with the tables that lie in a folder of its name, then other tables."""
+    overviews = ["README.md", "claims.md", "not-run.md"]
+    nav: list[Any] = [*(f"results/{name}" for name in overviews), "results/speed.md"]
+    for page in _pages(docs / "results", "*.md"):
+        if page.name in overviews:
+            continue
         tables = [path.relative_to(docs).as_posix() for path in _pages(page.with_suffix(""), "**/*.md")]
         own = page.relative_to(docs).as_posix()
         nav.append({_title(page): [own, *tables]} if tables else own)
