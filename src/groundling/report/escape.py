@@ -20,7 +20,16 @@ def escape(value: object) -> str:
 
 def escape_markdown(value: object) -> str:
     """One line of Markdown that shows the value as it is, also inside a table cell."""
-    text = " ".join(clean(value).split())
+    return _escaped(" ".join(clean(value).split()))
+
+
+def markdown_prose(value: object) -> str:
+    """The same for a sentence in which somebody has put names between backticks: these become code."""
+    parts = re.split(r"`(\s*[^`\s][^`]*)`", " ".join(clean(value).split()))
+    return "".join(code(part) if position % 2 else _escaped(part) for position, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return _MARKDOWN.sub(r"\\\g<0>", text)
 

@@ -8,7 +8,7 @@ from groundling.evaluation.metrics import find
 from groundling.experiments.record import EITHER
 from groundling.experiments.summary import RowResult, TableColumn, TableSummary
 from groundling.files import write_json, write_text
-from groundling.report.escape import escape_markdown
+from groundling.report.escape import escape_markdown, markdown_prose
 from groundling.report.experiment_figures import experiment_figures
 from groundling.report.formatted_table import Column, Table
 from groundling.report.html import Charts, Facts, Figure, Header, Page, Section
@@ -213,7 +213,7 @@ def experiment_page(about: str, summary: TableSummary, made: Mapping[str, str | 
     drawn = enumerate(experiment_figures(summary), start=1)
     lines = [
         f"# {escape_markdown(summary.title)}",
-        escape_markdown(about.strip()),
+        markdown_prose(about),
         *(table.markdown().rstrip("\n") for table in experiment_tables(summary)),
         *(f"![{escape_markdown(name)}]({figure}-{number}.svg)" for number, (name, _) in drawn),
         how_it_was_made(made, summary.seeds),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from groundling.experiments.overlap import OverlapSummary
 from groundling.files import write_json, write_text
-from groundling.report.escape import escape_markdown
+from groundling.report.escape import escape_markdown, markdown_prose
 from groundling.report.formatted_table import Column, Table
 from groundling.report.languages import language_name
 from groundling.report.numbers import Value, rounded
@@ -39,7 +39,7 @@ def overlap_tables(result: OverlapSummary) -> list[Table]:
 def overlap_page(about: str, result: OverlapSummary, made: Mapping[str, str | int]) -> str:
     parts = [
         f"# {escape_markdown(result.title)}",
-        escape_markdown(about.strip()),
+        markdown_prose(about),
         *(table.markdown() for table in overlap_tables(result)),
         how_it_was_made(made),
     ]
