@@ -202,6 +202,10 @@ def test_the_search_is_the_same_for_each_system_and_alignment_is_added_to_it(nam
     main = {entry.folder for entry in table_entries(table_of("smalr-f8k7/table"))}
     if name == "search":
         assert main <= chosen
+        smaller = list(table_entries(table_of("smalr-f8k7/search-smaller")))
+        assert {entry.folder for entry in smaller} <= chosen
+        assert {entry.recipe.system["name"] for entry in smaller} == set(tried)
+        assert {entry.recipe.training.learning_rate for entry in smaller} == {min(rate for rate, _ in tried["mule"])}
     else:  # one seed
         assert chosen >= {entry.folder for entry in table_entries(table_of("smalr-f8k7/table"), [0])}
 
