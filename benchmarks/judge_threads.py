@@ -83,7 +83,8 @@ def main() -> None:
         rows = numbered([run.result() for run in runs])
     threads = " ".join(map(str, options.threads))
     made: dict[str, str | int] = {
-        "command": f"python benchmarks/judge_threads.py{' --code CHECKOUT' * bool(options.code)} --threads {threads} --out OUT",
+        "command": f"python benchmarks/judge_threads.py --threads {threads} --out OUT"
+        + " --code CHECKOUT" * bool(options.code),
         "commit": str(commit()),
         "trained at": ", ".join(sorted({row["trained at"] for row in rows})),
         "device": "; ".join(dict.fromkeys(row["trained on"] for row in rows)),
