@@ -210,6 +210,19 @@ def test_the_search_is_the_same_for_each_system_and_alignment_is_added_to_it(nam
         assert chosen >= {entry.folder for entry in table_entries(table_of("smalr-f8k7/table"), [0])}
 
 
+def test_latent_words_on_emoji_and_components_had_the_same_search() -> None:
+    search = table_of("smalr-emoji/latent-search")
+    assert search.validation
+    tried: dict[str, set[float]] = {}
+    for row, entry in zip(search.rows, table_entries(search), strict=True):
+        assert row.at == entry.recipe.training.learning_rate
+        tried.setdefault(row.line or row.name, set()).add(row.at)
+    chosen = {entry.row: entry.folder for entry in table_entries(table_of("smalr-emoji/latent"), [0])}
+    assert tried.keys() == chosen.keys()
+    assert len({frozenset(rates) for rates in tried.values()}) == 1
+    assert set(chosen.values()) <= {entry.folder for entry in table_entries(search)}
+
+
 @pytest.mark.parametrize("code", ["en", "de", "fr", "cs", "zh", "ar", "pt"])
 def test_all_recalls_of_a_language_are_those_of_the_same_trainings(code: str) -> None:
     main = {entry.folder for entry in table_entries(table_of("smalr-f8k7/table"))}
