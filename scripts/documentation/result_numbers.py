@@ -8,10 +8,10 @@ A number is marked where it stands, in a comment that readers do not see:
 
 The first part is a file of docs/results without its ending, the second a row of it or the difference of two rows, the
 second of which may be of another file, the third a column, also "dev" or "steps to 25" of the dev split, a language
-whose metrics are columns of their own, or "parameters.words"; with " (M)" behind it, it is in millions, with
-" @ seed 1", " @ lowest" or " @ highest" that of one seed (of a difference, that within seeds). After the mark stands
-the mean over seeds with its deviation, or the mean alone; of a difference, half of its 95% interval (that of the
-table's claim, else Welch's).
+whose metrics are columns of their own, several with "+" between them ("en+de", their mean), or "parameters.words";
+with " (M)" behind it, it is in millions, with " @ seed 1", " @ lowest" or " @ highest" that of one seed (of a
+difference, that within seeds). After the mark stands the mean over seeds with its deviation, or the mean alone; of a
+difference, half of its 95% interval (that of the table's claim, else Welch's).
 
     python scripts/documentation/result_numbers.py           # rewrites every marked number
     python scripts/documentation/result_numbers.py --check   # says which are not those of the JSON, and exits with 1
@@ -140,7 +140,12 @@ def _rows(table: dict) -> dict[str, dict]:  # type: ignore[type-arg]
 
 
 def _seeds(file: str, row: dict, column: str) -> list[float]:  # type: ignore[type-arg]
-    """The numbers of a column; of a language that has several metrics, their mean seed by seed, as claims have it."""
+    """The numbers of a column; of a language that has several metrics, their mean seed by seed, as claims have it.
+
+    "en+de" is the mean of both columns, seed by seed.
+    """
+    if column.count("+"):
+        return [fmean(seed) for seed in zip(*(_seeds(file, row, each) for each in column.split("+")), strict=True)]
     metrics = [cell["values"] for name, cell in row["columns"].items() if name.startswith(f"{column} ")]
     return [fmean(seed) for seed in zip(*metrics, strict=True)] if metrics else _cell(file, row, column)["values"]
 

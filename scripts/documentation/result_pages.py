@@ -14,7 +14,6 @@ X.prose.md beside it, which comes below the title and may quote marked numbers a
 
 import argparse
 import re
-import shutil
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -24,9 +23,11 @@ import result_numbers
 
 from groundling.cli.reproduce import reproduce
 from groundling.errors import UserError
+from groundling.experiments.known import contradictions
 from groundling.experiments.overlap import OverlapSummary
+from groundling.experiments.record import KEY, SHARED, records_from_json
 from groundling.experiments.summary import TableSummary
-from groundling.files import read_json, write_text
+from groundling.files import read_json, write_json, write_text
 from groundling.recipes import tables as named
 from groundling.report.experiment import experiment_page, write_figures
 from groundling.report.overlap import overlap_page
@@ -35,6 +36,7 @@ from groundling.report.result_page import with_prose
 sys.path.append(str(result_numbers.ROOT / "benchmarks"))
 RESULTS = result_numbers.ROOT / "docs" / "results"
 BENCHMARK = re.compile(r"python benchmarks/(\w+)\.py ")
+TOOK = ("steps", "seconds of training")  # of a table's trainings together, in what its JSON says of how it was made
 
 
 def data_files(results: Path) -> list[Path]:
@@ -70,7 +72,9 @@ def publish(made: Path, name: str, results: Path, lose: bool = False) -> Path:
     Where numbers that are there would be lost, nothing is published unless that is said to be meant.
     """
     data, new = results / f"{name}.json", made / "results.json"
-    gone = lost(read_json(data), read_json(new)) if data.exists() and not lose else []
+    told = read_json(new)
+    old = read_json(data) if data.exists() else {}
+    gone = lost(old, told) if old and not lose else []
     if gone:
         more = f" and {len(gone) - 3} more" if len(gone) > 3 else ""
         raise UserError(
@@ -78,8 +82,33 @@ def publish(made: Path, name: str, results: Path, lose: bool = False) -> Path:
             "say --lose"
         )
     data.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(new, data)
+    write_json(data, {**told, "made": carried_over(old, told)})
     return make(data)
+
+
+def carried_over(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """How a table was made, with what an older one says that its trainings took, where they are the same ones.
+
+    Of many trainings nobody noted that one by one: only their sum is known, which the table made anew cannot add up.
+    """
+    made = dict(new["made"])
+    for key in TOOK if same_trainings(old, new) else ():
+        whole = isinstance(old["made"].get(key), int)  # a sentence says of how many trainings nothing is noted
+        if key in old["made"] and (key not in made or (whole and not isinstance(made[key], int))):
+            made[key] = old["made"][key]
+    # What other trainings took, on which these build, stays below it.
+    return dict(sorted(made.items(), key=lambda told: told[0].startswith(("trainings that", "their "))))
+
+
+def same_trainings(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    """Whether two tables tell of exactly the same trainings, and of none of them different things."""
+    before, now = (
+        {one.training: one for one in records_from_json(data.get(KEY, []), data.get(SHARED, {}), data.get("title", ""))}
+        for data in (old, new)
+    )
+    if not before or before.keys() != now.keys():
+        return False
+    return not any(list(contradictions(before[training], now[training])) for training in before)
 
 
 def lost(old: dict[str, Any], new: dict[str, Any]) -> list[str]:

@@ -6,7 +6,8 @@
 
 The commands are taken from the pages as they stand there and run one after another in a new folder, with photographs
 and captions made of the emoji that come along (see `timed_photographs`). What another page has shown already is not run
-again. What cannot be run here is listed with the reason. On two quiet cores it takes about ten minutes, and never much
+again. What cannot be run here is listed with the reason; the page names commands of today that the JSON does not have,
+and none that no page shows any more. On two quiet cores it takes about ten minutes, and never much
 longer than `--total` seconds: a command that is too slow is stopped, and what is left then is listed as not run.
 """
 
@@ -52,6 +53,7 @@ NOT_HERE = {
     "--plugin": "needs the module that the page writes; a test runs it",
     "xargs": "writes outside of its folder",
     "HOST:19530": "needs a Milvus",
+    "HOST:5432": "needs a PostgreSQL with pgvector",
     "/archive": "needs an archive of millions of pictures",
     "runs/photos": "needs the run of a data set that does not come along",
     "photos.onnx": "needs the run of a data set that does not come along",
@@ -74,7 +76,7 @@ class Timing:
         seconds: from start to end, or until a server answers.
         computing: seconds of processor time, of all its processes.
         megabytes: the most memory that one of its processes had.
-        code: the exit status; None where it was not run.
+        code: the exit status; None where it was not run, and with an empty `why` where that was not tried yet.
     """
 
     pages: list[str]
@@ -206,7 +208,7 @@ def cell(timing: Timing) -> str:
     code = f"<code>{shown}</code>" if shown != timing.command else f"`{shown}`"
     where = ", ".join(Path(page).stem for page in timing.pages)
     if timing.code is None:
-        return f"| {code} | {where} | | | | not run: {timing.why} |"
+        return f"| {code} | {where} | | | | {f'not run: {timing.why}' if timing.why else 'not timed yet'} |"
     ended = timing.why if timing.code == 0 else f"{timing.why} (exit status {timing.code})"
     seconds, computing = f"{timing.seconds:,.1f}", f"{timing.computing:,.1f}"
     return f"| {code} | {where} | {seconds} | {computing} | {timing.megabytes:,} | {ended.replace('|', '/')} |"
@@ -218,8 +220,15 @@ def as_not_run(timing: Timing) -> Timing:
     return Timing(timing.pages, timing.command, why=why) if why and timing.code else timing
 
 
-def page(facts: dict) -> str:  # type: ignore[type-arg]  # as JSON has it
-    rows = [as_not_run(Timing(**row)) for row in facts["commands"]]
+def page(facts: dict, shown: dict[str, list[str]]) -> str:  # type: ignore[type-arg]  # as JSON has it
+    """The page of a JSON, with a row for each command that is shown somewhere today, whether the JSON has it or not."""
+    known = {row["command"]: row for row in facts["commands"]}
+    rows = [
+        as_not_run(Timing(**known[command] | {"pages": pages}))
+        if command in known
+        else Timing(pages, command, why=not_here(command))
+        for command, pages in shown.items()
+    ]
     ran = [row for row in rows if row.code is not None]
     machine, made = facts["machine"], facts["made"]
     return "\n".join(
@@ -233,7 +242,8 @@ def page(facts: dict) -> str:  # type: ignore[type-arg]  # as JSON has it
             f"{facts['pictures']:,} pictures and {facts['captions']:,} captions made of emoji; "
             f"{sum(row.seconds or 0 for row in ran):,.0f} s in all.",
             "The numbers are in [timings.json](timings.json). Memory is that of the largest process. A command that",
-            "differs from an earlier one only in the reader's own names has its numbers.",
+            "differs from an earlier one only in the reader's own names has its numbers; of one without numbers, the",
+            "last column says why.",
             "",
             "| command | page | seconds | of computing | MB | |",
             "|---|---|---:|---:|---:|---|",
@@ -263,7 +273,7 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="write the page again from the JSON")
     given = parser.parse_args()
     if given.page:
-        PAGE.write_text(page(json.loads(JSON.read_text(encoding="utf-8"))), encoding="utf-8")
+        PAGE.write_text(page(json.loads(JSON.read_text(encoding="utf-8")), documented()), encoding="utf-8")
         return
     with tempfile.TemporaryDirectory(prefix="groundling-timed-") as temporary:
         folder = given.folder or Path(temporary)
@@ -281,7 +291,7 @@ def main() -> None:
         made["device"] = f"{told['processor']}, {told['cores']} cores"
         facts = {"machine": told, "pictures": given.pictures, "captions": captions, "commands": rows, "made": made}
         JSON.write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        PAGE.write_text(page(facts), encoding="utf-8")
+        PAGE.write_text(page(facts, documented()), encoding="utf-8")
 
 
 if __name__ == "__main__":

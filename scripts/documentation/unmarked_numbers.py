@@ -2,10 +2,11 @@
 
     python scripts/documentation/unmarked_numbers.py   # names each, and exits with 1 where there are any
 
-Looked at are numbers with a decimal point in a paragraph, an item of a list or a row of a table that leads to
-docs/results, in a table right below a paragraph that does, and everywhere in the pages of docs/results and docs/papers.
-Code, published numbers ("published +1.3", a column whose heading says so), marked ones (see `result_numbers`), what a
-line says has no JSON (`<!-- no JSON -->` in it, for a table in its heading) and what `NOT_RESULTS` names are left out.
+Looked at are numbers with a decimal point, and percent or points without one, in a paragraph, an item of a list or a
+row of a table that leads to docs/results, in a table right below a paragraph that does, and everywhere in README and in
+the pages of docs/results and docs/papers. Left out are code, the 95% of intervals, published numbers ("published +1.3",
+a column whose heading says so), marked ones (see `result_numbers`), what a line says has no JSON (`<!-- no JSON -->` in
+it, for a table in its heading) and what `NOT_RESULTS` names.
 """
 
 import posixpath
@@ -16,18 +17,28 @@ from pathlib import Path
 
 import result_numbers
 
-NUMBER = re.compile(r"(?<![\w.,/-])\d+(?:,\d{3})*\.\d+(?=M\b|(?!\w|\.\d))")
+DECIMAL = r"\.\d+(?=M\b|(?!\w|\.\d))"
+# "82%", "14 points", and the 18 of "18 to 49%".
+OF_HUNDRED = r"(?=(?: (?:to|and|or) [\d.,]*)?[\s-]?(?:%|(?:percent|points?)\b))"
+NUMBER = re.compile(rf"(?<![\w.,/-])\d+(?:,\d{{3}})*(?:{DECIMAL}|{OF_HUNDRED})")
 LINK = re.compile(r"\]\((?![a-z]+:|#)([^)\s#]+)")
-LEFT_OUT = re.compile(r"`[^`]*`|published[:,]? [+−]?\d[\d.]*(?:(?: \w+)?(?: and|,)\s+[+−]?\d[\d.]*)?")
+LEFT_OUT = re.compile(r"`[^`]*`|95%\s+intervals?|published[:,]? [+−]?\d[\d.]*(?:(?: \w+)?(?: and|,)\s+[+−]?\d[\d.]*)?")
 CODE = re.compile(r"^```.*?^```|^ {4}.*?$", re.DOTALL | re.MULTILINE)
 ITEM = re.compile(r"\n(?= *[-*] )")
 NO_JSON = "<!-- no JSON -->"
 #: Written as a whole by a benchmark, which a test of its own compares.
 GENERATED = ("docs/results/check-f8k7.md",)
 #: Where every number is looked at.
-WHOLE = ("docs/results", "docs/papers")
-#: What stands beside links to results and is none: page → number → why.
+WHOLE = ("README.md", "docs/results", "docs/papers")
+#: What stands beside links to results and is none: page → number, with the words around it that tell it apart → why.
 NOT_RESULTS = {
+    "README.md": {
+        "CC-BY 4.0": "a licence",
+        "CC BY-SA 4.0": "a licence",
+        "Python 3.11": "a version",
+        "1.3 GB": "the memory of make demo, in docs/results/timings.json in MB",
+        "1.16 matrix products": "what a benchmark printed (benchmarks/README.md), of which there is no JSON",
+    },
     "docs/results/smalr-coco.md": {
         "2.0": "a licence",
         "3.5": "published",
@@ -44,17 +55,22 @@ NOT_RESULTS = {
     "docs/results/translator.md": {
         "1.1": "chance",
     },
+    "docs/results/alignment.md": {
+        "± 3 points": "half of a binomial interval, of the number of words",
+    },
     "docs/results/photos.md": {
         "2.0": "a licence",
         "7.8": "millions of parameters, of a model whose JSON counts none",
     },
     "docs/results/scenes.md": {
+        "82% of the test statements": "counted; the page of the corpus has the other 18%",
+        "below 65%": "of trials of which the sentence says that they left no run",
         "33.3": "chance: one of three labels",
-        "72.7": "what scripts/scenes_shortcuts.py prints, on the page of the corpus, too",
         "39.4": "the share of the most frequent label",
     },
     "docs/papers/clteave-clseave.md": {
-        "4.1": "a table and a figure of the thesis",
+        "4.1": "a table, a section and a figure of the thesis",
+        "section 4.2": "of the thesis",
         "33.3": "published, and chance: one of three labels",
         "73.2": "published",
     },
@@ -80,7 +96,12 @@ NOT_RESULTS = {
         **dict.fromkeys(("39.0", "53.3", "53.5", "72.0", "72.5", "73.2", "73.4"), "published"),
         **dict.fromkeys(("9.5", "10.2", "10.5", "13.0", "15.7", "17.3", "20.1"), "parameters, counted"),
         **dict.fromkeys(("24.7", "91.5", "98.6"), "parameters, counted"),
+        "20% of the words": "a published setting",
+        "93% of parameters": "published",
         "2004.04312": "the paper",
+    },
+    "docs/tutorials/check.md": {
+        "49 to 52 %": "on the page that is linked, which has no JSON of rows",
     },
     "docs/guides/consistency.md": {
         "3.2": "published",
@@ -90,6 +111,7 @@ NOT_RESULTS = {
         "33.3": "chance: one of three labels",
     },
     "docs/results/claims.md": {
+        "14 points": "the highest judge less the lowest, which are marked beside it",
         "33.3": "chance: one of three labels",
     },
     "docs/results/lessons-f8k7.md": {
@@ -115,12 +137,18 @@ def unmarked(page: Path, text: str) -> Iterator[str]:
     name = page.relative_to(result_numbers.ROOT).as_posix()
     if name in GENERATED:
         return
-    allowed = NOT_RESULTS.get(name, {})
+    allowed = [phrase(each) for each in NOT_RESULTS.get(name, {})]
     for line, part in parts(page, text):
         bare = LEFT_OUT.sub("", LINK.sub("](", result_numbers.MARKED.sub("", part)))
+        for each in allowed:
+            bare = each.sub("", bare)
         for found in NUMBER.findall(bare):
-            if found not in allowed:
-                yield f"{name}:{line}: {found} names no result"
+            yield f"{name}:{line}: {found} names no result"
+
+
+def phrase(words: str) -> re.Pattern[str]:
+    """A number of `NOT_RESULTS` as a whole, and its words on one line or two."""
+    return re.compile(r"(?<![\w.,])" + r"\s+".join(map(re.escape, words.split())) + r"(?=M\b|(?!\w|\.\d))")
 
 
 def parts(page: Path, text: str) -> Iterator[tuple[int, str]]:

@@ -3,12 +3,15 @@
 import importlib
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from site_scripts import ROOT, script
 
 from groundling.errors import UserError
+from groundling.experiments.record import Record, records_to_json
 from groundling.experiments.summary import TableSummary
 from groundling.files import read_json, write_json
 
@@ -60,7 +63,7 @@ def test_every_json_says_what_made_it(data: Path) -> None:
 @pytest.mark.parametrize("data", sorted(RESULTS.rglob("*.json")), ids=lambda data: data.relative_to(RESULTS).as_posix())
 def test_commits_that_made_results_can_be_checked_out(data: Path) -> None:
     made = read_json(data)["made"]
-    commits = COMMIT.findall(" ".join(str(made.get(key, "")) for key in ("commit", "trained at")))
+    commits = COMMIT.findall(" ".join(str(made.get(key, "")) for key in ("commit", "trained at", "their commit")))
     if not (ROOT / ".git").exists() or git("rev-parse", "--is-shallow-repository").stdout.strip() == "true":
         pytest.skip("no history to look them up in")
     assert [one for one in commits if git("merge-base", "--is-ancestor", one, "HEAD").returncode] == []
@@ -113,6 +116,56 @@ def test_publishing_does_not_lose_numbers(tmp_path: Path) -> None:
     assert page.read_text() == before
     result_pages.publish(made, "a/table", pages, lose=True)
     assert "One row." in page.read_text()
+
+
+def publish_twice(folder: Path, before: list[Record], after: list[Record], made: dict[str, Any]) -> dict[str, Any]:
+    """How the table was made, as its JSON says after a second publishing that knows nothing of steps and seconds."""
+    for records, told in ((before, made), (after, {"command": "y", "known from earlier JSON": len(after)})):
+        summary = replace(summary_of(ROWS, claims=[CLAIM]), trainings=records)
+        write_experiment(folder / "made", "Two rows.", summary, told)
+        page = result_pages.publish(folder / "made", "a/table", folder / "pages")
+    assert all(f"- {key}: " in page.read_text() for key in read_json(page.with_suffix(".json"))["made"])
+    return dict(read_json(page.with_suffix(".json"))["made"])
+
+
+def test_publishing_keeps_steps_and_seconds_of_the_same_trainings(tmp_path: Path) -> None:
+    """Of trainings known from JSON that notes none of each, a sum that was published is still true."""
+    took = {"steps": 300, "seconds of training": 9}
+    one, two = (Record(f"cells/{name}", "Both", 0, {"en": {"mR": 5.0}}) for name in "ab")
+    made = publish_twice(tmp_path / "same", [one, two], [two, one], {"command": "x", **took})
+    assert made == {"command": "y", "known from earlier JSON": 2, **took}
+    more = replace(one, values={"en": {"mR": 5.0}, "de": {"mR": 6.0}})
+    assert took.items() <= publish_twice(tmp_path / "more", [one], [more], {"command": "x", **took}).items()
+    for name, others in (
+        ("fewer", [one]),
+        ("another", [one, replace(two, training="cells/c")]),
+        ("again", [one, replace(two, values={"en": {"mR": 5.1}})]),
+    ):
+        made = publish_twice(tmp_path / name, [one, two], others, {"command": "x", **took})
+        assert not took.keys() & made.keys(), name
+    assert not took.keys() & publish_twice(tmp_path / "nobody knows", [], [], {"command": "x", **took}).keys()
+
+
+def test_a_sum_that_is_whole_is_better_than_a_part() -> None:
+    record = Record("cells/a", "A", 0, {"en": {"mR": 5.0}})
+
+    def carried(before: int | str | None, after: int | str | None) -> int | str | None:
+        tables = (
+            {"made": {} if steps is None else {"steps": steps}, **records_to_json([record])}
+            for steps in (before, after)
+        )
+        return result_pages.carried_over(*tables).get("steps")  # type: ignore[no-any-return]
+
+    part, other = "100, without 1 of 2 trainings that have none noted", "90, without 1 of 2 …"
+    assert (carried(300, None), carried(300, part), carried(part, None)) == (300, 300, part)
+    assert (carried(300, 310), carried(part, 310), carried(other, part), carried(None, None)) == (310, 310, part, None)
+
+
+def test_what_the_judges_took_stays_below_what_the_table_took() -> None:
+    told = records_to_json([Record("cells/a", "A", 0, {"en": {"mR": 5.0}})])
+    judges = {"command": "y", "trainings that these build on": 3, "their steps": 7}
+    made = result_pages.carried_over({"made": {"steps": 300}, **told}, {"made": judges, **told})
+    assert list(made) == ["command", "steps", "trainings that these build on", "their steps"]
 
 
 def test_what_a_newer_table_lacks() -> None:

@@ -1,10 +1,13 @@
 """A table's JSON is what its recipe makes of the trainings that it tells of: rows, claims and titles, by no hand."""
 
+from itertools import combinations, groupby
 from pathlib import Path
 
 import pytest
 from site_scripts import ROOT
 
+from groundling.experiments.finished import folder_of
+from groundling.experiments.known import contradictions, read_records
 from groundling.experiments.record import KEY, SHARED, records_from_json
 from groundling.experiments.results import summarise
 from groundling.experiments.table_settings import TableSettings
@@ -44,6 +47,20 @@ def test_a_table_is_made_of_its_trainings(path: Path) -> None:
         "claims",
     ):
         assert data[key] == made[key], key
+
+
+def test_no_two_tables_tell_different_things_of_a_training() -> None:
+    """Where this fails, `groundling reproduce --known docs/results` would refuse both."""
+    for training, told in read_records([RESULTS]).items():
+        for (one, first), (other, second) in combinations(told, 2):
+            assert not list(contradictions(one, other)), f"{training}: {first}, {second}"
+
+
+def test_a_training_has_as_many_word_parameters_whatever_is_asked_of_it() -> None:
+    told = read_records([RESULTS])
+    for training, keys in groupby(sorted(told), folder_of):
+        words = {one.parameters.get("words") for key in keys for one, _ in told[key]} - {None}
+        assert len(words) <= 1, training
 
 
 def test_most_tables_tell_of_their_trainings() -> None:

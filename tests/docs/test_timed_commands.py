@@ -78,7 +78,8 @@ def test_the_page_says_what_the_json_says() -> None:
             | {"megabytes": 12, "code": 2, "why": "no such folder"},
         ],
     }
-    text = time_commands.page(facts)
+    shown = {row["command"]: row["pages"] for row in facts["commands"]}
+    text = time_commands.page(facts, shown)
     assert "| <code>groundling corpus list &#124; head</code> | README | 1.3 | 1.0 | 1,234 |  |" in text
     assert "| `make test` | own-data | | | | not run: installs |" in text
     assert "| `groundling demo` | README | 9.0 | 8.0 | 12 | no / room (exit status 2) |" in text
@@ -86,11 +87,36 @@ def test_the_page_says_what_the_json_says() -> None:
     assert "`python time.py` (commit: abc1234)" in text
     assert "All 4 commands" in text and "2 of them run" in text and "10 s in all" in text
 
+    later = {"groundling new": ["docs/tutorials/search.md"], "groundling index /archive -k": ["README.md"]}
+    moved = {"groundling demo": ["docs/tutorials/own-data.md"]}
+    rows = time_commands.page(facts, later | moved).splitlines()
+    assert "All 3 commands" in rows[2] and "1 of them run" in rows[2]
+    assert [row for row in rows if row.startswith("| `")] == [
+        "| `groundling new` | search | | | | not timed yet |",
+        "| `groundling index /archive -k` | README | | | | not run: needs an archive of millions of pictures |",
+        "| `groundling demo` | own-data | 9.0 | 8.0 | 12 | no / room (exit status 2) |",
+    ]
 
-def test_our_page_is_the_one_of_our_json() -> None:
-    facts = json.loads(time_commands.JSON.read_text(encoding="utf-8"))
-    assert time_commands.PAGE.read_text(encoding="utf-8") == time_commands.page(facts)
+
+def test_our_page_is_the_one_of_our_json_and_of_our_commands() -> None:
+    facts, shown = json.loads(time_commands.JSON.read_text(encoding="utf-8")), time_commands.documented()
+    text = time_commands.PAGE.read_text(encoding="utf-8")
+    again = "commands of the pages have changed: python scripts/documentation/time_commands.py --page"
+    assert text == time_commands.page(facts, shown), again
     assert time_commands.PAGE.is_relative_to(ROOT / "docs" / "results")
+
+
+def test_every_command_of_our_pages_has_a_row_and_one_without_numbers_says_why() -> None:
+    timed = {row["command"] for row in json.loads(time_commands.JSON.read_text(encoding="utf-8"))["commands"]}
+    text = time_commands.PAGE.read_text(encoding="utf-8")
+    rows = [row.replace("&#124;", "|") for row in text.splitlines()]
+    shown = time_commands.documented()
+    assert f"All {len(shown)} commands" in text
+    for command in shown:
+        (row,) = [row for row in rows if row.startswith((f"| `{command}` |", f"| <code>{command}</code> |"))]
+        if command not in timed:
+            why = time_commands.not_here(command)
+            assert row.endswith(f"| {f'not run: {why}' if why else 'not timed yet'} |")
 
 
 def test_photographs_are_made_of_what_comes_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

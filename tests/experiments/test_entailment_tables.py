@@ -10,10 +10,12 @@ from small_tables import make_table, run_table
 from groundling import recipes
 from groundling.dataset import Dataset
 from groundling.errors import UserError
+from groundling.experiments.how_it_was_made import how_it_was_made
+from groundling.experiments.known import known_results, read_records
 from groundling.experiments.results import summarise
 from groundling.experiments.table_entries import TableEntry, start_of, table_entries
 from groundling.experiments.table_settings import TableSettings
-from groundling.files import read_json
+from groundling.files import read_json, write_json
 from groundling.report.experiment import claims_table, experiment_table, interval_table
 from groundling.report.experiment_figures import experiment_figures
 from groundling.settings import check
@@ -97,6 +99,21 @@ def test_a_judge_its_students_and_one_that_is_blind(tmp_path: Path, trained: lis
     assert "Accuracy: share of statements" in shown
     assert f"{taught['en log_loss'].mean + taught['en log_loss'].interval:.3f}" in interval_table(found).markdown()
     assert [caption for caption, _ in experiment_figures(found)] == ["accuracy", "loss"]
+
+
+def test_how_a_table_was_made_tells_of_its_judges(tmp_path: Path) -> None:
+    """They are no row of it. The table's JSON tells of them where their runs are gone."""
+    table = entailment_table(rows=ROWS[1:], claims=[], metrics=["accuracy"])
+    entries = list(table_entries(table))
+    results = run_table(table, tmp_path / "runs")
+    made = how_it_was_made("x", results, entries)
+    assert (made["trainings"], made["steps"]) == (4, 4 * SHORT["maximum_steps"])
+    assert (made["trainings that these build on"], made["their steps"]) == (2, 2 * LONG["maximum_steps"])
+    assert made["their device"] == made["device"] and made["their seconds of training"]
+    write_json(tmp_path / "results.json", summarise(table, results).to_json())
+    known = known_results(read_records([tmp_path / "results.json"]), [(table, entries)])
+    assert how_it_was_made("x", known, entries) == {**made, "known from earlier JSON": 4}
+    assert summarise(table, known) == summarise(table, results)
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,16 @@ from groundling.errors import UserError
 from groundling.experiments.asked import check_together
 from groundling.experiments.entry_data import cached_dataset
 from groundling.experiments.finished import Results
+from groundling.experiments.how_it_was_made import how_it_was_made
 from groundling.experiments.known import beside, known_results, read_records
 from groundling.experiments.record import EITHER, KEY, SHARED, Record, records_from_json, records_to_json
 from groundling.experiments.record_settings import are_the_same, settings_of, shared
-from groundling.experiments.results import how_it_was_made, summarise
+from groundling.experiments.results import summarise
 from groundling.experiments.runner import run_entries
 from groundling.experiments.table_entries import table_entries
 from groundling.experiments.table_settings import TableSettings
 from groundling.files import write_json
+from groundling.report.experiment import experiment_page
 
 __all__ = ["forget_datasets", "loaded", "trained"]  # fixtures
 
@@ -48,6 +50,13 @@ def test_a_table_is_the_same_from_its_json_as_from_its_runs(loaded: list[Any], t
     assert again == json.loads(file.read_text())
     assert len(again[KEY]) == 2 * (2 + 1 + 1)
     assert {one["row"] for one in again[KEY]} == {"Alone", "Both", "Large"}
+    entries = list(table_entries(table))
+    made, later = (
+        how_it_was_made("command", found, entries)
+        for found in (run_table(table, tmp_path / "runs"), known(table, file))
+    )
+    assert later == {**made, "known from earlier JSON": len(entries)}
+    assert made["steps"] == 20 * len(entries) and made["seconds of training"]
 
 
 def test_only_what_is_not_known_is_trained(loaded: list[Any], trained: list[Path], tmp_path: Path) -> None:
@@ -62,7 +71,7 @@ def test_only_what_is_not_known_is_trained(loaded: list[Any], trained: list[Path
     assert len(trained) - before == 3 + 1 + 2  # Large; seed 2 of Both, and of the two models that stood in "Alone"
     first, last = summarise(small, run_table(small, tmp_path / "runs")), summarise(table, found)
     assert last.rows[2].columns["en"].values[:2] == first.rows[0].columns["en"].values
-    made = how_it_was_made("command", found, len(entries))
+    made = how_it_was_made("command", found, entries)
     assert made["trainings"] == len(entries) and made["known from earlier JSON"] == 6
 
 
@@ -86,7 +95,7 @@ def test_parameters_that_nobody_noted_leave_their_cell_empty() -> None:
         for entry in table_entries(table)
     }
     assert summarise(table, results).rows[0].parameters is None
-    made = how_it_was_made("command", results, 2)
+    made = how_it_was_made("command", results, list(table_entries(table)))
     assert "steps" not in made and made["device"] == "not noted"
 
 
@@ -116,6 +125,8 @@ def test_two_tables_that_tell_of_one_training(loaded: list[Any], tmp_path: Path)
         (r"mR in de: -1.0 of cells/.*, where .*first.json has ", {"values": {"de": {"mR": -1.0}}, "commit": "b"}),
         (r"commit a of cells/.*, where .*first.json has b or c", {"commit": "a"}),
         (r"test captions in de: 12 of cells/", {"commit": "b", "asked": {"de": "12"}}),
+        (r"parameters, words: 12 of cells/", {"commit": "b", "parameters": {"words": 12}}),
+        (r"steps: 12 of cells/.*, where .*first.json has 20", {"commit": "b", "steps": 12}),
         (r"setting text.minimum_count: 7 of cells/", {"commit": "b", "settings": {"text.minimum_count": 7}}),
     ):
         other = changed(file, tmp_path / "other.json", **{"device": "elsewhere", **values})
@@ -199,6 +210,10 @@ def test_a_question_that_had_no_answer_in_a_language_is_known_where_that_was_ask
         record = Record(entry.key, "Translated", 0, {"de": {"mR": 5.0}}, columns=columns)
         write_json(tmp_path / "one.json", records_to_json([record]))
         assert (entry.key in known(table, tmp_path / "one.json")) == there
+    silent = Record(entry.key, "Translated", 0, columns=["en", "de"])
+    write_json(tmp_path / "one.json", records_to_json([silent]))
+    assert read_records([tmp_path / "one.json"]) == {entry.key: [(silent, tmp_path / "one.json")]}
+    assert entry.key in known(table, tmp_path / "one.json")
 
 
 def test_sizes_that_not_every_model_has_noted(tmp_path: Path) -> None:
@@ -217,6 +232,28 @@ def test_sizes_that_not_every_model_has_noted(tmp_path: Path) -> None:
     assert row.parameters == {"all": 5, "words": 2} and row.at is None
 
 
+def test_parameters_are_those_of_the_last_seed(tmp_path: Path) -> None:
+    """A row shows no others, so nothing is trained again for them."""
+    table = make_table(rows=ROWS[1:2], parameters=True)
+    first, last = table_entries(table)
+    for noted, lacking in ((last, set()), (first, {last.key})):
+        records = [
+            Record(
+                entry.key,
+                "Both",
+                entry.recipe.training.seed,
+                {"en": {"mR": 5.0}, "de": {"mR": 5.0}},
+                ["en", "de"],
+                parameters={"all": 3, "words": 1} if entry == noted else {},
+            )
+            for entry in (first, last)
+        ]
+        write_json(tmp_path / "one.json", records_to_json(records))
+        found = known(table, tmp_path / "one.json")
+        assert {first.key, last.key} - found.keys() == lacking
+        assert summarise(table, found).rows[0].parameters == {"all": 3, "words": 1}
+
+
 def test_what_lacks_a_part_is_shown_without_it(loaded: list[Any], tmp_path: Path) -> None:
     """`--show` trains nothing: the numbers that are there come, the others stay empty."""
     file = told(make_table(rows=ROWS[1:2]), tmp_path / "runs", tmp_path / "one.json")
@@ -227,6 +264,21 @@ def test_what_lacks_a_part_is_shown_without_it(loaded: list[Any], tmp_path: Path
     found = known_results(told_of, [(table, list(table_entries(table)))], complete=False)
     (row,) = summarise(table, found).rows
     assert len(row.columns["en"].values) == 2 and row.seconds is None and row.validated == {}
+
+
+def test_a_metric_that_was_not_kept_stays_empty(loaded: list[Any], tmp_path: Path) -> None:
+    file = told(make_table(rows=ROWS[1:2]), tmp_path / "runs", tmp_path / "one.json")
+    (kept,) = make_table(rows=ROWS[1:2]).metrics
+    table = make_table(rows=ROWS[1:2], metrics=[kept, "image_to_text.R@5"])
+    entries = list(table_entries(table))
+    assert known_results(read_records([file]), [(table, entries)]) == {}  # with `--known` it is trained
+    found = known_results(read_records([file]), [(table, entries)], complete=False)
+    summary = summarise(table, found)
+    (row,) = summary.rows
+    assert len(row.columns[f"en {kept}"].values) == 2 and "en image_to_text.R@5" not in row.columns
+    assert all(one.values["en"].keys() == {kept} for one in summary.trainings)
+    made = how_it_was_made("groundling reproduce x", found, entries)
+    assert "–" in experiment_page("", summary, made, "figure")
 
 
 def test_files_that_are_no_tables(tmp_path: Path) -> None:

@@ -18,8 +18,9 @@ from groundling.evaluation.loading import load_model
 from groundling.evaluation.results import RetrievalResult
 from groundling.evaluation.translated_queries import ask_translated
 from groundling.experiments.finished import finished_entries
+from groundling.experiments.how_it_was_made import how_it_was_made
 from groundling.experiments.question import Question
-from groundling.experiments.results import how_it_was_made, summarise
+from groundling.experiments.results import summarise
 from groundling.experiments.runner import run_entries
 from groundling.experiments.table_entries import table_entries
 from groundling.experiments.table_settings import TableSettings
@@ -73,7 +74,7 @@ def test_a_model_is_trained_once_for_all_that_is_asked_of_it(
     assert run_table(table, tmp_path) == results
     assert finished_entries(list(table_entries(table)), tmp_path) == results
     assert trained == []
-    made = how_it_was_made("…", results, 1)
+    made = how_it_was_made("…", results, list(table_entries(table)))
     assert (made["trainings"], made["steps"]) == (1, 20)
 
 

@@ -12,7 +12,6 @@ from small_tables import make_table
 
 from groundling.errors import UserError
 from groundling.experiments.finished import EntryResult, Results
-from groundling.experiments.results import how_it_was_made
 from groundling.experiments.results import summarise as summarise_table
 from groundling.experiments.table_entries import TableEntry, table_entries
 from groundling.experiments.table_settings import TableSettings
@@ -245,23 +244,6 @@ def test_metrics_are_picked_by_direction_and_name() -> None:
         result.value("text_to_image.R@1")
     with pytest.raises(UserError, match="accuracy is no measure of retrieval"):
         result.value("accuracy")
-
-
-def test_how_it_was_made_sums_up_the_runs() -> None:
-    facts = {"commit": "abc", "device": "CPU", "precision": "float32", "steps": 100, "seconds": 1.4}
-    runs = {"a": facts, "b": {**facts, "device": "GPU", "seconds": 2.4}, "c": {**facts, "commit": "abd", "steps": 7}}
-    results = {key: entry_result({}, run) for key, run in runs.items()}
-    assert how_it_was_made("groundling reproduce x", results, 3) == {
-        "command": "groundling reproduce x",
-        "commit": "abc, abd",
-        "device": "CPU, GPU",
-        "precision": "float32",
-        "trainings": 3,
-        "steps": 207,
-        "seconds of training": 5,
-    }
-    assert "3 of 7" in how_it_was_made("groundling reproduce x", results, 7)["trainings"]
-    assert "0 of 7" in how_it_was_made("groundling reproduce x", {}, 7)["trainings"]
 
 
 def test_a_model_selected_for_a_language_answers_for_it_alone() -> None:

@@ -14,7 +14,8 @@ from groundling import training
 from groundling.errors import UserError
 from groundling.evaluation.saved import evaluate_run
 from groundling.experiments.finished import finished_entries
-from groundling.experiments.results import how_it_was_made, summarise
+from groundling.experiments.how_it_was_made import how_it_was_made
+from groundling.experiments.results import summarise
 from groundling.experiments.runner import run_entries
 from groundling.experiments.table_entries import in_training_order, table_entries
 from groundling.files import read_json, write_json
@@ -234,7 +235,8 @@ def test_an_entry_that_was_evaluated_again_by_hand_still_counts(loaded: list[Any
     evaluate_run(tmp_path / folder_of(table), device="cpu", dataset=make_world())
     again = run_table(table, tmp_path)
     assert summarise(table, again) == summarise(table, first)
-    assert how_it_was_made("x", again, 1) == how_it_was_made("x", first, 1)
+    entries = list(table_entries(table))
+    assert how_it_was_made("x", again, entries) == how_it_was_made("x", first, entries)
 
 
 def test_two_at_a_time_give_what_one_at_a_time_gives(tmp_path: Path) -> None:

@@ -85,8 +85,9 @@ def reproduce(
     from groundling.errors import UserError
     from groundling.experiments.asked import check_together
     from groundling.experiments.finished import finished_entries, folder_of
+    from groundling.experiments.how_it_was_made import how_it_was_made
     from groundling.experiments.known import beside, known_results, read_records
-    from groundling.experiments.results import how_it_was_made, summarise
+    from groundling.experiments.results import summarise
     from groundling.experiments.runner import run_entries
     from groundling.experiments.table_entries import in_training_order, table_entries
     from groundling.experiments.training_queue import UnfinishedError
@@ -139,9 +140,8 @@ def reproduce(
             found = summaries[name] = summarise(trained[name], own, seeds)
             if not own and unfinished is not None:  # there is nothing to be seen yet
                 continue
-            made = how_it_was_made(
-                shlex.join(["groundling", "reproduce", name, *options]), own, len({c.folder for c in wanted[name]})
-            )
+            command = shlex.join(["groundling", "reproduce", name, *options])
+            made = how_it_was_made(command, own, wanted[name])
             page = write_experiment(folders[name], trained[name].about, found, made)
             shown = experiment_tables(found)
         if not as_json:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from groundling.errors import UserError
 from groundling.evaluation.results import result_from_json
 from groundling.experiments.question import Question
-from groundling.experiments.table_entries import TableEntry
+from groundling.experiments.table_entries import TableEntry, builds_on
 from groundling.experiments.validations import Curve, Validated, curve, validated
 from groundling.files import read_json
 from groundling.run import Run
@@ -25,6 +25,21 @@ class Numbers(Protocol):
 
 
 @dataclass(frozen=True)
+class Earlier:
+    """A training that another builds on: where it was trained and what it took, as far as somebody noted it."""
+
+    commit: str | None = None
+    device: str | None = None
+    precision: str | None = None
+    steps: int | None = None
+    seconds: float | None = None
+
+    @staticmethod
+    def of(run: RunFacts) -> "Earlier":
+        return Earlier(run.commit, run.device or None, run.precision or None, run.steps or None, run.seconds or None)
+
+
+@dataclass(frozen=True)
 class EntryResult:
     """What was found for an entry.
 
@@ -35,6 +50,8 @@ class EntryResult:
         validations: of its training, step by step.
         on_record: what is known of them where the steps are not.
         asked: language → the start of a hash of what was asked; nothing where that is not known.
+        builds_on: folder → the trainings that its own builds on (see `table_entries.builds_on`), as far as they are
+            there.
     """
 
     result: Numbers
@@ -43,6 +60,7 @@ class EntryResult:
     validations: Curve = ()
     on_record: Validated | None = None
     asked: Mapping[str, str] = field(default_factory=dict)
+    builds_on: Mapping[str, Earlier] = field(default_factory=dict)
 
     def sizes(self) -> dict[str, int]:
         """Parameters of a model; what learns to combine languages counts as well. Nothing where nobody noted them."""
@@ -82,8 +100,15 @@ def finished_entries(entries: Sequence[TableEntry], out: Path) -> Results:
             result = result_from_json(data, str(given))
             whole = result if entry.ask else completed(run, result)
             asked = shortened(data.get("made_from", {}).get("corpus", {}))
-            results[entry.key] = EntryResult(whole, run.facts(), learned, curve(run), asked=asked)
+            earlier = _earlier(entry, out)
+            results[entry.key] = EntryResult(whole, run.facts(), learned, curve(run), asked=asked, builds_on=earlier)
     return results
+
+
+def _earlier(entry: TableEntry, out: Path) -> dict[str, Earlier]:
+    """What an entry builds on, where its folder is there."""
+    runs = {one.folder: Run(out / one.folder) for one in builds_on(entry)}
+    return {folder: Earlier.of(run.facts()) for folder, run in runs.items() if run.finished}
 
 
 def shortened(hashes: Mapping[str, str]) -> dict[str, str]:

@@ -67,6 +67,7 @@ def known_results(
     found: dict[str, Record] = {}
     lacking = set()
     for table, entries in tables:
+        counted = _counted(table, entries)
         for entry in entries:
             if entry.key not in told or entry.pretrained or entry.folder in trained:
                 continue
@@ -75,7 +76,7 @@ def known_results(
                 if not are_the_same(record.settings, settings_of(entry.recipe)):
                     continue
                 found[entry.key] = record
-            if complete and not _has_all(found[entry.key], table, entry):
+            if complete and not _has_all(found[entry.key], table, entry, entry.key in counted):
                 lacking.add(entry.key)
     return {key: record.found() for key, record in found.items() if key not in lacking}
 
@@ -86,18 +87,25 @@ def beside(known: Results, done: Results, again: Collection[str] = ()) -> Result
     return {**{key: found for key, found in known.items() if folder_of(key) not in own}, **done}
 
 
-def _has_all(record: Record, table: TableSettings, entry: TableEntry) -> bool:
-    """Whether the entry's languages were asked, each has all metrics if it has any, and what else the table shows."""
+def _counted(table: TableSettings, entries: Iterable[TableEntry]) -> set[str]:
+    """The keys of entries whose parameters a table shows: those of each model's last seed (see `results.summarise`)."""
+    if not table.parameters and table.x != "parameters":
+        return set()
+    return set({(entry.row, entry.group, entry.answers): entry.key for entry in entries}.values())
+
+
+def _has_all(record: Record, table: TableSettings, entry: TableEntry, counted: bool) -> bool:
+    """Whether the entry's languages were asked, each has all metrics if it has any, and what else the table shows,
+    its parameters where they are `counted`."""
     translated = entry.ask is not None and entry.ask.translate_to
     asked = set(table.languages) & set(table.languages if translated else entry.answers)
     metrics = all(set(table.metrics) <= record.values[code].keys() for code in asked & record.values.keys())
-    counted = table.parameters or table.x == "parameters"
-    sizes = not counted or {"all", "words", *(["trainable"] if table.parameters == "trainable" else [])}
+    sizes = {"all", "words", *(["trainable"] if table.parameters == "trainable" else [])} if counted else set()
     reached = table.reaches is None or written(table.reaches) in record.reached
     return (
         asked <= set(record.columns)
         and metrics
-        and (sizes is True or sizes <= record.parameters.keys())
+        and sizes <= record.parameters.keys()
         and (not table.validation or (record.dev is not None and reached))
         and (record.seconds is not None or not table.seconds)
     )
@@ -108,7 +116,7 @@ def _together(told: Sequence[tuple[Record, Path]]) -> Record:
     could say otherwise whose numbers a new table should have."""
     (whole, source), *others = told
     for record, file in others:
-        for one, other in _both(whole, record):
+        for one, other in contradictions(whole, record):
             raise UserError(
                 f"{file}: {one} of {record.training}, where {source} has {other}: two trainings of the same settings; "
                 "give the file of one of them with --known, not the folder of both"
@@ -129,16 +137,24 @@ def _together(told: Sequence[tuple[Record, Path]]) -> Record:
             dev=record.dev if whole.dev is None else whole.dev,
             reached={**record.reached, **whole.reached},
             asked={**record.asked, **whole.asked},
+            builds_on={**record.builds_on, **whole.builds_on},
         )
     return whole
 
 
-def _both(first: Record, second: Record) -> Iterable[tuple[str, str]]:
-    """What both tell, and otherwise."""
+def contradictions(first: Record, second: Record) -> Iterable[tuple[str, str]]:
+    """What both tell of one training, and otherwise: what the second says, and what the first."""
     for code in first.values.keys() & second.values.keys():
         yield from _other(f"{{}} in {code}", first.values[code], second.values[code])
     yield from _other("test captions in {}", first.asked, second.asked)
     yield from _other("setting {}", first.settings, second.settings)
+    yield from _other("parameters, {}", first.parameters, second.parameters)
+    yield from _other("steps to {}", first.reached, second.reached)
+    noted = [
+        {name: value for name in ("dev", "steps", "best_step", "seconds") if (value := getattr(one, name)) is not None}
+        for one in (first, second)
+    ]
+    yield from _other("{}", *noted)
     for name in ("commit", "device", "precision"):
         one, other = getattr(first, name), getattr(second, name)
         if one is not None and other is not None and not set(one.split(EITHER)) & set(other.split(EITHER)):

@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from groundling.errors import UserError
 from groundling.evaluation.results.values import Json
-from groundling.experiments.finished import EntryResult
+from groundling.experiments.finished import Earlier, EntryResult, Numbers
 from groundling.experiments.record_settings import Flat, settings_of, shared
 from groundling.experiments.table_entries import TableEntry
 from groundling.experiments.table_settings import TableSettings
@@ -32,19 +32,21 @@ class Record:
 
     Attributes:
         training: the key of its entry, which tells what was trained: the same settings have the same key.
-        values: language → metric → number, for the languages and metrics of the table.
+        values: language → metric → number, for the languages and metrics of the table; nothing where a question had no
+            answer in any of them.
         columns: the languages that were asked, also those that had no answer.
         settings: all that it was told (see `record_settings`); nothing where nobody noted it.
         parameters: "all" and "words", and "trainable" where that was noted.
         dev, reached: how it went on the dev split, where the table looks at that (see `validations.Validated`).
         asked: language → the start of a hash of the captions that it was tested on.
+        builds_on: folder → the trainings that it started from or learned from, where they were there.
         commit: of the code that trained it; "a or b" where only that is known. What is not known is left out.
     """
 
     training: str
     row: str
     seed: Count
-    values: dict[str, dict[str, Number]]
+    values: dict[str, dict[str, Number]] = field(default_factory=dict)
     columns: list[str] = field(default_factory=list)
     settings: dict[str, Any] = field(default_factory=dict)
     commit: str | None = None
@@ -57,11 +59,13 @@ class Record:
     dev: Number | None = None
     reached: dict[str, Count | None] = field(default_factory=dict)
     asked: dict[str, str] = field(default_factory=dict)
+    builds_on: dict[str, Earlier] = field(default_factory=dict)
 
     def to_json(self, told: Flat) -> Json:
         """What is known of it; `told` is written down elsewhere, for all trainings of its table."""
         own = {key: value for key, value in self.settings.items() if key not in told}
-        return {key: value for key, value in {**asdict(self), "settings": own}.items() if value not in (None, {}, [])}
+        earlier = {folder: _noted(asdict(one)) for folder, one in self.builds_on.items()}
+        return _noted({**asdict(self), "settings": own, "builds_on": earlier})
 
     def found(self) -> EntryResult:
         """As if it had been read from the run."""
@@ -78,7 +82,12 @@ class Record:
             commit=self.commit,
         )
         went = Validated(self.dev, run.best_step, self.reached)
-        return EntryResult(KnownNumbers(self.values), run, on_record=went, asked=self.asked)
+        numbers = KnownNumbers(self.values)
+        return EntryResult(numbers, run, on_record=went, asked=self.asked, builds_on=self.builds_on)
+
+
+def _noted(told: Json) -> Json:
+    return {key: value for key, value in told.items() if value not in (None, {}, [])}
 
 
 @dataclass(frozen=True)
@@ -89,6 +98,12 @@ class KnownNumbers:
 
     def value(self, language: str, metric: str) -> float:
         return self.languages[language][metric]
+
+
+def numbers_of(found: Numbers, language: str, metrics: Sequence[str]) -> dict[str, float]:
+    """Of some metrics, those that are there: what is known from JSON may have been kept for a table of other ones."""
+    kept = found.languages[language] if isinstance(found, KnownNumbers) else metrics
+    return {metric: found.value(language, metric) for metric in metrics if metric in kept}
 
 
 _RECORDS = TypeAdapter(list[Record])
@@ -121,7 +136,7 @@ def record_of(table: TableSettings, entry: TableEntry, found: EntryResult, langu
         entry.key,
         entry.row,
         entry.recipe.training.seed,
-        {code: {metric: found.result.value(code, metric) for metric in table.metrics} for code in languages},
+        {code: numbers for code in languages if (numbers := numbers_of(found.result, code, table.metrics))},
         [code for code in table.languages if translated or code in entry.answers],
         settings_of(entry.recipe),
         run.commit,
@@ -134,4 +149,5 @@ def record_of(table: TableSettings, entry: TableEntry, found: EntryResult, langu
         went.dev,
         dict(went.reached),
         {code: digest for code, digest in found.asked.items() if code in languages and entry.ask is None},
+        dict(found.builds_on),
     )

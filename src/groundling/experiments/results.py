@@ -4,8 +4,8 @@ from statistics import fmean
 
 from groundling.evaluation.metrics import find
 from groundling.evaluation.significance import difference_interval, mean_interval
-from groundling.experiments.finished import Numbers, Results, folder_of
-from groundling.experiments.record import EITHER, record_of
+from groundling.experiments.finished import Numbers, Results
+from groundling.experiments.record import numbers_of, record_of
 from groundling.experiments.summary import (
     Axis,
     ClaimResult,
@@ -49,9 +49,8 @@ def summarise(table: TableSettings, results: Results, seeds: list[int] | None = 
         answered = _answered(table, entry, found.result)
         trainings.append(record_of(table, entry, found, answered))
         for code in answered:
-            for metric in table.metrics:
-                by_seed = by_row[entry.row].setdefault((code, metric), {})
-                by_seed[entry.recipe.training.seed] = found.result.value(code, metric)
+            for metric, number in numbers_of(found.result, code, table.metrics).items():
+                by_row[entry.row].setdefault((code, metric), {})[entry.recipe.training.seed] = number
     columns = [(code, metric) for code in table.languages for metric in table.metrics]
     means = mean_columns(table)
     for values in by_row.values():
@@ -234,33 +233,6 @@ def _published_mean(table: TableSettings, claim: Claim, row: Row, code: str) -> 
     listed = dict(zip(table.metrics, numbers if isinstance(numbers, list) else [numbers], strict=True))
     chosen = _metrics(table, claim)
     return sum(find(metric).sign * listed[metric] for metric in chosen) / len(chosen)
-
-
-def how_it_was_made(command: str, results: Results, wanted: int) -> dict[str, str | int]:
-    """Command, commits, devices and time of the trainings behind a table."""
-    runs = list({folder_of(key): found.run for key, found in results.items()}.values())
-    known = len({folder_of(key) for key, found in results.items() if found.known})
-
-    def all_of(key: str) -> str:
-        return ", ".join(sorted({part for run in runs for part in (getattr(run, key) or "not noted").split(EITHER)}))
-
-    def added_up(numbers: list[float]) -> str | int | None:
-        total, unknown = round(sum(numbers)), sum(not number for number in numbers)
-        if not total:
-            return None
-        return f"{total}, without {unknown} of {len(numbers)} trainings that have none noted" if unknown else total
-
-    made = {
-        "command": command,
-        "commit": all_of("commit"),
-        "device": all_of("device"),
-        "precision": all_of("precision"),
-        "trainings": len(runs) if len(runs) == wanted else f"{len(runs)} of {wanted}; the others were not finished",
-        "known from earlier JSON": known or None,
-        "steps": added_up([run.steps for run in runs]),
-        "seconds of training": added_up([run.seconds for run in runs]),
-    }
-    return {key: value for key, value in made.items() if value is not None}
 
 
 def _statistics(values: list[float]) -> Statistics:

@@ -72,6 +72,12 @@ def teachers(entry: TableEntry) -> list[TableEntry]:
     return [_needed(recipe) for recipe in entry.recipe.described_teachers]
 
 
+def builds_on(entry: TableEntry) -> list[TableEntry]:
+    """The trainings that an entry starts from or that teach it, and those that these build on in turn, each once."""
+    direct = [one for one in (start_of(entry), *teachers(entry)) if one is not None]
+    return list({one.folder: one for each in direct for one in (each, *builds_on(each))}.values())
+
+
 def _needed(recipe: Recipe) -> TableEntry:
     """Named as an entry of a row that trains the same would be, so that it is trained once for both."""
     group = tuple(recipe.corpus.languages or ("all",))

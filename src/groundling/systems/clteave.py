@@ -49,7 +49,10 @@ from groundling.systems.clseave import Clseave, ClseaveSettings
 from groundling.systems.plan import Context, Plan
 from groundling.text import Tokeniser
 
-COUNTED, CONTEXTUAL = 0.5, 1e-3  # thresholds: ours for counts, awesome-align's for states of an encoder (the thesis names none)
+COUNTED, CONTEXTUAL = (
+    0.5,
+    1e-3,
+)  # thresholds: ours for counts, awesome-align's for states of an encoder (the thesis names none)
 
 
 class ClteaveSettings(ClseaveSettings):
@@ -63,7 +66,7 @@ class ClteaveSettings(ClseaveSettings):
         None,
         gt=0,
         lt=1,
-        description="what both directions must be above; 0.5 for counts and 0.001, awesome-align's own, for hub if left out",
+        description="what both directions must be above; if left out, 0.5 for counts and 0.001 for hub, as awesome-align",
     )
     sentence: float = Field(
         1.0, ge=0, description="weight of the state that the sentence is read from, beside words; published: 0"
