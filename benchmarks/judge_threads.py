@@ -64,7 +64,7 @@ def numbered(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def page(rows: list[dict[str, Any]], made: Mapping[str, str | int]) -> str:
     columns = [Column("", text=True), Column("accuracy"), Column("best step"), Column("weights", text=True)]
     cells = [
-        [row["name"], f"{row['columns']['accuracy']['mean']:.1f}", f"{row['best step']:,}", f"`{row['weights'][:12]}`"]
+        [row["name"], f"{row['columns']['accuracy']['mean']:.1f}", f"{row['best step']:,}", row["weights"][:12]]
         for row in rows
     ]
     return measured_page(TITLE, ABOUT, Table("", columns, cells), made)
