@@ -100,6 +100,7 @@ def main() -> None:
         rows = measure(options.data, Path(folder))
     made: dict[str, str | int] = {
         "command": "python benchmarks/word_translation.py --data DIR --out docs/results/alignment/table",
+        "seeds": "0",
         "commit": str(commit()),
         "device": device_name(torch.device("cpu")),
         "seconds": round(time.monotonic() - started),
