@@ -3,66 +3,22 @@
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import commands
 import pytest
+import tiny_tables
 import yaml
-from commands import assert_one_sentence, call, content
+from commands import assert_one_sentence, call
+from tiny_tables import reproduce, write_table
 
 from groundling import training
 from groundling.errors import UserError
-from groundling.experiments.entry_data import cached_dataset
 from groundling.run import Run
 
-own_ground = commands.own_ground  # each test in a folder of its own
-world_files = commands.world_files
-
-
-@pytest.fixture(autouse=True)
-def forget_datasets() -> Iterator[None]:
-    cached_dataset.cache_clear()
-    yield
-    cached_dataset.cache_clear()
-
-
-@pytest.fixture
-def base(world_files: Path) -> dict[str, Any]:
-    """Trained on the world, in no time."""
-    return {
-        "corpus": {"name": str(world_files / "corpus")},
-        "features": {"array": str(world_files / "features.npy"), "names": str(world_files / "names.txt")},
-        "text": {"minimum_count": 1},
-        "system": {"name": "bag", "dimensions": 8, "word_dimensions": 8, "buckets": 50},
-        "training": {"batch_size": 16, "validate_every": 5, "maximum_steps": 10, "precision": "float32"},
-    }
-
-
-@pytest.fixture
-def trained(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Folders in the order their training was started."""
-    folders: list[Path] = []
-    train = training.train
-
-    def count(recipe: Any, dataset: Any, folder: Path, **options: Any) -> Run:
-        folders.append(folder)
-        return train(recipe, dataset, folder, **options)
-
-    monkeypatch.setattr(training, "train", count)
-    return folders
-
-
-def write_table(name: str, base: Any, **changes: Any) -> str:
-    table = {"title": "Tiny", "languages": ["en", "de"], "seeds": [0], "base": base, "rows": [{"name": "both"}]}
-    Path(name).parent.mkdir(parents=True, exist_ok=True)
-    Path(name).write_text(yaml.safe_dump({**table, **changes}), encoding="utf-8")
-    return name
-
-
-def reproduce(*arguments: object) -> commands.Said:
-    return call("reproduce", *arguments, "--device", "cpu")
+base, trained, forget_datasets = tiny_tables.base, tiny_tables.trained, tiny_tables.forget_datasets
+own_ground, world_files = commands.own_ground, commands.world_files
 
 
 def test_reproduce_prints_a_table_and_does_nothing_twice(base: dict[str, Any], trained: list[Path]) -> None:
@@ -341,56 +297,6 @@ def test_a_training_that_fails_is_named_and_the_others_are_done(
     assert "2 of 3" in Path("runs/tables/a/results.md").read_text()
 
 
-# --- mistakes
-
-
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
-        (["lesons"], 'no table is called "lesons" (did you mean "lessons"?)'),
-        (["lessons/tabel4"], 'no table is called "lessons/tabel4" (did you mean "lessons/table4"?)'),
-        (["emoji/languages", "lessons/table44"], '(did you mean "lessons/table4"?)'),
-        (["missing.yaml"], "missing.yaml: no such recipe"),
-        (["emoji/demo"], "emoji/demo is one recipe; train it with `groundling train emoji/demo`"),
-        (["recipe.yaml"], "recipe.yaml is one recipe; train it with `groundling train recipe.yaml`"),
-        (["list.yaml"], "list.yaml: a recipe is a mapping of settings"),
-        (["lessons/table1"], "GROUNDLING_DATA"),
-        (["lessons/table4"], "GROUNDLING_DATA"),
-        (["lessons"], "GROUNDLING_DATA"),
-        (["tiny.yaml", "--set", "training.sed=1"], 'unknown setting "training.sed" (did you mean "seed"?)'),
-        (["tiny.yaml", "--set", "training"], "--set training: write it as key=value"),
-        (["tiny.yaml", "--set", "training.batch_size.deep=1"], '"batch_size" is a value, not a group of settings'),
-        (["tiny.yaml", "--seed", "-1"], "training.seed"),
-        (["tiny.yaml", "wrong.yaml"], 'wrong.yaml: unknown setting "row" (did you mean "rows"?)'),
-        (["tiny.yaml", "last.yaml"], 'no system is called "bagg" (did you mean "bag"?)'),
-        (["tiny.yaml", "claim.yaml"], 'claims: no row is called "boht" (did you mean "both"?)'),
-    ],
-)
-def test_a_mistake_is_one_sentence_before_anything_is_trained(
-    names: list[str], words: str, base: dict[str, Any], trained: list[Path], own_ground: Path
-) -> None:
-    Path("recipe.yaml").write_text("corpus: {name: world}\n")
-    Path("list.yaml").write_text("- corpus\n")
-    write_table("tiny.yaml", base)
-    write_table("wrong.yaml", base, row=[])
-    write_table("last.yaml", base, rows=[{"name": "both"}, {"name": "bad", "set": {"system.name": "bagg"}}])
-    write_table("claim.yaml", base, claims=[{"says": "x", "better": "both", "than": "boht"}])
-    before = content(own_ground)
-    assert_one_sentence(reproduce(*names), words)
-    assert trained == []
-    assert content(own_ground) == before
-
-
-def test_a_mistake_in_one_table_leaves_the_page_of_a_table_of_words_alone(
-    base: dict[str, Any], world_files: Path
-) -> None:
-    words = {"title": "Words", "overlap": str(world_files / "corpus"), "languages": ["en", "de"]}
-    Path("words.yaml").write_text(yaml.safe_dump(words))
-    write_table("bad.yaml", base, rows=[{"name": "bad", "set": {"training.sed": 1}}])
-    assert_one_sentence(reproduce("words.yaml", "bad.yaml"), 'unknown setting "training.sed"')
-    assert not Path("runs").exists()
-
-
 def test_show_of_a_table_of_words_needs_no_corpus(world_files: Path) -> None:
     shutil.copytree(world_files / "corpus", "corpus")
     table = {"title": "Words", "overlap": "corpus", "languages": ["en", "de"], "minimum_count": 1}
@@ -398,28 +304,6 @@ def test_show_of_a_table_of_words_needs_no_corpus(world_files: Path) -> None:
     first = reproduce("words.yaml", "--json").json
     shutil.rmtree("corpus")
     assert reproduce("words.yaml", "--show", "--json").json == first
-
-
-@pytest.mark.parametrize("base", [[1], None, "world"])
-def test_a_base_that_is_no_recipe_is_one_sentence(base: Any) -> None:
-    write_table("tiny.yaml", base)
-    assert_one_sentence(reproduce("tiny.yaml"), "base")
-
-
-def test_out_that_is_a_file_is_one_sentence(base: dict[str, Any]) -> None:
-    write_table("tiny.yaml", base)
-    Path("note.txt").write_text("not a folder\n")
-    assert_one_sentence(reproduce("tiny.yaml", "--out", "note.txt"), "note.txt")
-    assert Path("note.txt").read_text() == "not a folder\n"
-
-
-def test_a_wrong_table_leaves_the_page_of_an_earlier_one_alone(base: dict[str, Any]) -> None:
-    write_table("tiny.yaml", base)
-    reproduce("tiny.yaml")
-    before = content(Path("runs"))
-    write_table("tiny.yaml", base, rows=[{"name": "both"}, {"name": "bad", "set": {"corpus.languages": ["fr"]}}])
-    assert_one_sentence(reproduce("tiny.yaml"), 'no captions in "fr"')
-    assert content(Path("runs")) == before
 
 
 def test_the_same_command_line_as_a_module() -> None:
