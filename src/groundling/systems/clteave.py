@@ -66,7 +66,7 @@ class ClteaveSettings(ClseaveSettings):
         None,
         gt=0,
         lt=1,
-        description="what both directions must be above; if left out, 0.5 for counts and 0.001 for hub, as awesome-align",
+        description="what both directions must be above; if left out, 0.5 for counts, 0.001 (awesome-align) for hub",
     )
     sentence: float = Field(
         1.0, ge=0, description="weight of the state that the sentence is read from, beside words; published: 0"
