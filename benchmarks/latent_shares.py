@@ -1,4 +1,4 @@
-"""How much of a corpus's captions HEM and SMALR read as latent tokens, by the number of words with a vector of their own.
+"""How much of a corpus HEM and SMALR read as latent tokens, by the number of words with a vector of their own.
 
     python benchmarks/latent_shares.py --data DIR --out docs/results/smalr-f8k7/shares
     python benchmarks/latent_shares.py --corpus emoji --out docs/results/smalr-emoji/shares

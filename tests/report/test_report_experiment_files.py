@@ -9,7 +9,7 @@ from experiment_summaries import CLAIM, MADE, ROWS, Page, markdown_rows, printed
 
 from groundling.experiments.record import Record
 from groundling.experiments.summary import TableSummary
-from groundling.report.experiment import experiment_tables, write_experiment
+from groundling.report.experiment import experiment_tables, rows_by_commit, write_experiment
 
 COMMITS = [("Alone", "aaaaaaa or bbbbbbb"), ("Alone", "aaaaaaa"), ("Both", None)]
 NASTY = "<script>alert('1')</script> | a & b \\ **c** `d` \"e\" <!-- ]]>"
@@ -115,3 +115,16 @@ def test_pages_say_which_rows_were_trained_at_which_commit(tmp_path: Path) -> No
     write_experiment(tmp_path, "", replace(whole, trainings=trainings[:1]), MADE)
     assert "Rows by the commit" not in (tmp_path / "results.md").read_text()
     assert "trained at" not in (tmp_path / "results.html").read_text()
+
+
+def test_the_commit_of_most_trainings_stands_first() -> None:
+    """Whatever order they come in: a page must not change because Python was started anew."""
+    made = [("ccccccc", "aaaaaaa", "ccccccc"), ("bbbbbbb", "aaaaaaa")]
+    trainings = [
+        Record(f"cells/{row}-{seed}", f"row {row}", seed, {}, commit=commit)
+        for row, commits in enumerate(made)
+        for seed, commit in enumerate(commits)
+    ]
+    for order in (trainings, trainings[::-1]):
+        found = rows_by_commit(replace(summary_of(ROWS), trainings=order))
+        assert found == {"ccccccc; other seeds aaaaaaa": ["row 0"], "aaaaaaa; other seeds bbbbbbb": ["row 1"]}

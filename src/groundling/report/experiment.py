@@ -1,5 +1,6 @@
 """A table of experiments for people: terminal, Markdown, HTML with its figures, and JSON."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -233,13 +234,15 @@ def trained_at(summary: TableSummary) -> str:
 
 
 def rows_by_commit(summary: TableSummary) -> dict[str, list[str]]:
-    """Rows that were trained at the same commits stand together. "a or b": one of them, nobody noted which."""
-    by_row: dict[str, set[str]] = {}
+    """Rows that were trained at the same commits stand together, the commit of most trainings first. "a or b": one of
+    them, nobody noted which."""
+    by_row: dict[str, Counter[str]] = {}
     for one in summary.trainings:
-        by_row.setdefault(one.row, set()).add(one.commit or "not noted")
+        by_row.setdefault(one.row, Counter())[one.commit or "not noted"] += 1
     by_commits: dict[str, list[str]] = {}
     for row, commits in by_row.items():
-        by_commits.setdefault("; other seeds ".join(sorted(commits, key=len)), []).append(row)
+        ordered = sorted(commits, key=lambda commit: (-commits[commit], len(commit), commit))
+        by_commits.setdefault("; other seeds ".join(ordered), []).append(row)
     return by_commits
 
 
