@@ -102,7 +102,8 @@ def imports(monkeypatch: pytest.MonkeyPatch) -> Iterator[Imports]:
 
 
 def shards_left() -> list[str]:
-    return [path for path in fsspec.filesystem("memory").store if path.startswith("/bucket")]
+    """What lies where shards are put; other tests of this process have put other things into the same bucket."""
+    return [path for path in fsspec.filesystem("memory").store if path.startswith("/bucket/imports")]
 
 
 def fill(folder: Path, rows: int = 40, **more: Any) -> StoreFacts:
