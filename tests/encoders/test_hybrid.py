@@ -47,6 +47,24 @@ def test_frozen_tables_leave_the_maps_to_learn() -> None:
     assert learned == {f"universal.{number}.{part}" for number in (0, 1) for part in ("weight", "bias")}
 
 
+@pytest.mark.parametrize("mapped", [(True, True), (False, True), (False, False)])
+def test_a_gpu_that_maps_whole_tables_has_the_gradients_of_a_cpu_that_maps_what_is_asked_for(
+    mapped: tuple[bool, bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(0)
+    words = HybridWords(BOUNDS, 3, 4, 2, mapped).double()
+    ids = torch.tensor([[2, 2, 7], [0, 1, 7]])  # none of the second language
+
+    def gradients() -> list[torch.Tensor]:
+        weights = torch.arange(24, dtype=torch.float64).reshape(2, 3, 4)
+        return list(torch.autograd.grad((words(ids).square() * weights).sum(), list(words.parameters())))
+
+    asked = gradients()
+    monkeypatch.setattr(HybridWords, "on_gpu", staticmethod(lambda ids: True))
+    for one, other in zip(asked, gradients(), strict=True):
+        assert torch.allclose(one, other)
+
+
 def vocabulary(exploration: float = 0.0, tokens: int = 6, best: int = 3) -> LatentVocabulary:
     torch.manual_seed(0)
     vectors = torch.randn(9, 5)

@@ -46,6 +46,20 @@ def test_equals_the_slow_version_under_any_masks(seed: int, most: int) -> None:
     assert found.item() == pytest.approx(slow(apart, right, wrong, 0.3, most))
 
 
+@pytest.mark.parametrize("most", [1, 3, 10])
+def test_partners_whose_places_are_known_need_not_be_looked_for(most: int) -> None:
+    torch.manual_seed(most)
+    apart = torch.rand(2, 6, 6, dtype=torch.float64)
+    places = torch.arange(6)[:, None] % 3 + torch.tensor([0, 3])  # two captions of each of three pictures
+    may = torch.zeros(6, 6, dtype=torch.bool).scatter_(1, places, torch.ones_like(places, dtype=torch.bool))
+    right, wrong = may & (torch.rand(2, 6, 6) < 0.7), ~may & (torch.rand(2, 6, 6) < 0.8)
+    found = worst_triplets(apart, right, wrong, 0.3, most, 2, places)
+    each = [slow(apart[group], right[group], wrong[group], 0.3, most) for group in range(2)]
+    alone = [worst_triplets(apart[group], right[group], wrong[group], 0.3, most, 2, places) for group in range(2)]
+    assert [one.item() for one in alone] == pytest.approx(each)
+    assert found.item() == pytest.approx(worst_triplets(apart, right, wrong, 0.3, most, 2).item())
+
+
 def test_groups_are_ranked_by_themselves() -> None:
     """Two languages at once: the mean over the anchors of both, each among its own strangers."""
     torch.manual_seed(0)

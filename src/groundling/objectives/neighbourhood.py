@@ -43,17 +43,22 @@ def neighbourhood(
     same = of[:, None] == of[None, :]
     itself = torch.eye(count, dtype=torch.bool, device=real.device)
     partners = -(-count // pictures)
+    places = (of[:, None] + pictures * torch.arange(partners, device=real.device)).clamp(max=count - 1)
     total = vectors.new_zeros(())
     held = None if shared is None else shared[:, :, of]  # [languages, anchors, others]: by the other's picture
     if within and partners > 1:
         there = real[:, :, None] & real[:, None, :]
         apart = distances(vectors, vectors, distance)
         strangers = ~same & there if held is None else ~same & there & ~(held | held.mT)
-        total = total + worst_triplets(apart, same & ~itself & there, strangers, margin, most, partners - 1)
-    if between and languages > 1:  # [anchor's language, other language, anchors, others]
-        different = ~torch.eye(languages, dtype=torch.bool, device=real.device)[:, :, None, None]
-        there = real[:, None, :, None] & real[None, :, None, :] & different
-        apart = distances(vectors[:, None], vectors[None], distance)
-        strangers = ~same & there if held is None else ~same & there & ~(held[:, None] | held.mT[None])
-        total = total + worst_triplets(apart, same & there, strangers, margin, most, partners)
+        total = total + worst_triplets(apart, same & ~itself & there, strangers, margin, most, partners, places)
+    if between and languages > 1:  # [anchor's language, anchors, other language, others]: one matrix product
+        flat = vectors.flatten(end_dim=1)
+        apart = distances(flat, flat, distance).unflatten(1, real.shape).unflatten(0, real.shape)
+        different = ~torch.eye(languages, dtype=torch.bool, device=real.device)[:, None, :, None]
+        there = real[:, :, None, None] & real & different
+        alike = same[:, None, :]
+        strangers = ~alike & there
+        if held is not None:
+            strangers = strangers & ~(held[:, :, None] | held.permute(2, 0, 1))
+        total = total + worst_triplets(apart, alike & there, strangers, margin, most, partners, places[:, None])
     return total

@@ -116,6 +116,7 @@ class TwoBranchLoss:
         own, n = self.own, len(seen)
         of = torch.arange(real.shape[1], device=real.device) % n
         same = of[:, None] == torch.arange(n, device=real.device)  # [captions, pictures]
+        captions = torch.arange(n, device=real.device)[:, None] + n * torch.arange(own.sentences, device=real.device)
         there = real[:, :, None]
         apart = distances(vectors, seen, own.distance)  # [languages, captions, pictures]
         right, wrong = same & there, ~same & there
@@ -123,8 +124,8 @@ class TwoBranchLoss:
             wrong = wrong & ~shared
 
         def cost(most: int) -> Tensor:
-            by_caption = worst_triplets(apart, right, wrong, own.margin, most, 1)
-            by_picture = worst_triplets(apart.mT, right.mT, wrong.mT, own.margin, most, own.sentences)
+            by_caption = worst_triplets(apart, right, wrong, own.margin, most, 1, of[:, None])
+            by_picture = worst_triplets(apart.mT, right.mT, wrong.mT, own.margin, most, own.sentences, captions)
             return own.caption_weight * by_caption + own.picture_weight * by_picture
 
         worst, (begin, turning) = cost(own.most_violated), self.easy

@@ -6,7 +6,7 @@ embeddings already. With maps alone it is MULE's embedding (Kim et al. 2020, htt
 tokens alone the language-agnostic one (LA).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import cast
 
@@ -20,8 +20,8 @@ from groundling.encoders.tokenisers.by_language import LanguageTokeniser
 class HybridWords(nn.Module):
     """Rows of languages, then rows of latent tokens → universal embeddings.
 
-    In training the maps are applied to the whole table, then rows are looked up: shapes never depend on which words a
-    batch has, and no word is mapped twice. Otherwise only the rows that are asked for are mapped.
+    Where a GPU trains, the maps are applied to the whole table, then rows are looked up: shapes never depend on which
+    words a batch has, which a recorded step needs. Otherwise the rows that are asked for are mapped, each once.
 
     Args:
         bounds: where the rows of each language begin, and where the last ones end; row 0 is padding.
@@ -97,32 +97,49 @@ class HybridWords(nn.Module):
 
     def forward(self, ids: Tensor, frozen: bool = False) -> Tensor:
         """[…] rows → […, universal dimensions]; `frozen`: the tables get no gradient, the maps do."""
-        if self.training:
+        if self.training and self.on_gpu(ids):
             return embedding(ids, self.whole(frozen))
         rows, places = ids.unique(return_inverse=True)  # sorted, so that languages stand together
-        edges = torch.tensor(self.edges, dtype=rows.dtype, device=rows.device)
-        cuts = torch.searchsorted(rows, edges).tolist()
-        parts = [
-            self.part(number, rows[begin:end] - self.edges[number], frozen)
-            for number, (begin, end) in enumerate(pairwise(cuts))
-        ]
-        return _after_padding(cuts[0], parts)[places]
+        cuts = torch.searchsorted(rows, torch.tensor(self.edges, dtype=rows.dtype, device=rows.device)).tolist()
+
+        def asked_for(table: Tensor, has_map: bool) -> Sequence[Tensor]:
+            wanted = [
+                rows[begin:end].long() - edge + start
+                for edge, (begin, end), (mapped, start, _) in zip(self.edges, pairwise(cuts), self.places, strict=False)
+                if mapped == has_map
+            ]
+            return table[torch.cat(wanted)].split([len(numbers) for numbers in wanted])
+
+        return embedding(places, self._universal(cuts[0], asked_for, frozen))
+
+    @staticmethod
+    def on_gpu(ids: Tensor) -> bool:
+        return ids.is_cuda
 
     def whole(self, frozen: bool = False) -> Tensor:
         """[rows, universal dimensions] the embedding of every row."""
-        parts = [self.part(number, None, frozen) for number in range(len(self.places))]
-        return _after_padding(self.bounds[0], parts)
 
-    def part(self, number: int, rows: Tensor | None = None, frozen: bool = False) -> Tensor:
-        """The universal embeddings of a language, or of the tokens after the last one: of some rows, or of all."""
-        has_map, begin, end = self.places[number]
-        table = self.table if has_map else self.latent
-        if table is None:  # no tokens
-            return torch.zeros(0, self.width, device=next(self.parameters()).device)
-        values = (table.detach() if frozen else table)[begin:end]
-        values = values if rows is None else values[rows.long()]
-        linear = self.map(number)
-        return values if linear is None else cast(Tensor, linear(values))
+        def all_rows(table: Tensor, has_map: bool) -> Sequence[Tensor]:
+            sizes = [end - begin for mapped, begin, end in self.places if mapped == has_map]
+            return table.split([len(table) - sum(sizes), *sizes])[1:]
+
+        return self._universal(self.bounds[0], all_rows, frozen)
+
+    def _universal(self, padding: int, rows_of: Callable[[Tensor, bool], Sequence[Tensor]], frozen: bool) -> Tensor:
+        """[padding, then rows of each language and of the tokens, universal dimensions] of the rows that `rows_of`
+        takes from a table, language by language, at once: their gradient is then put together once, and not for each
+        language as large as all."""
+        taken = {
+            has_map: iter(rows_of(table.detach() if frozen else table, has_map))
+            for has_map, table in ((True, self.table), (False, self.latent))
+            if table is not None
+        }
+        parts = []
+        for number, (has_map, _, _) in enumerate(self.places):
+            if has_map in taken:  # there may be no tokens
+                rows, linear = next(taken[has_map]), self.map(number)
+                parts.append(rows if linear is None else linear(rows))
+        return torch.cat([parts[0].new_zeros(padding, self.width), *parts])
 
     def map(self, number: int) -> nn.Linear | None:
         """The map of a language."""
@@ -143,7 +160,3 @@ class HybridWords(nn.Module):
             if has_map
         ]
         return torch.cat([start[: self.bounds[0]], *kept])
-
-
-def _after_padding(rows: int, parts: list[Tensor]) -> Tensor:
-    return torch.cat([parts[0].new_zeros(rows, parts[0].shape[1]), *parts])
