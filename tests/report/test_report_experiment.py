@@ -6,6 +6,7 @@ import pytest
 from experiment_summaries import CLAIM, ROWS, Page, markdown_rows, printed, summary_of
 
 from groundling.evaluation.metrics import find
+from groundling.experiments.record import Record
 from groundling.experiments.summary import Finding
 from groundling.report.experiment import claims_table, experiment_table, experiment_tables, heading, interval_table
 
@@ -134,6 +135,14 @@ def test_rows_without_any_number_are_named_below_the_table() -> None:
     assert [row[0] for row in markdown_rows(beside)[-2:]] == ["Alone", "Both"]  # the published number stands there
     assert "Not trained yet: Both." in beside
     assert "Not trained" not in experiment_tables(summary_of(ROWS))[0].markdown()
+
+
+def test_a_row_that_was_trained_when_another_metric_was_kept_is_not_said_to_wait() -> None:
+    summary = summary_of({"Alone": {"en": (10, 14)}, "Both": {}, "All": {}})
+    trainings = [Record("cells/0", "Alone", 0), Record("cells/1", "All", 0)]
+    told = experiment_tables(replace(summary, trainings=trainings))[0].markdown()
+    assert "Not trained yet: Both." in told
+    assert "Trained, but what this table asks for was not kept: All." in told
 
 
 def test_a_table_of_one_seed_has_no_deviations_and_no_intervals() -> None:

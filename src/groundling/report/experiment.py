@@ -45,7 +45,13 @@ def experiment_tables(summary: TableSummary) -> list[Table]:
     waiting = [row.name for row in summary.rows if not row.columns and not row.empty]
     summary = replace(summary, rows=[row for row in summary.rows if row.published or row.name not in waiting])
     table = experiment_table(summary)
-    tables = [replace(table, notes=[*table.notes, f"Not trained yet: {'; '.join(waiting)}."]) if waiting else table]
+    trained = {training.row for training in summary.trainings}
+    told = {
+        "Not trained yet": [name for name in waiting if name not in trained],
+        "Trained, but what this table asks for was not kept": [name for name in waiting if name in trained],
+    }
+    notes = [f"{what}: {'; '.join(names)}." for what, names in told.items() if names]
+    tables = [replace(table, notes=[*table.notes, *notes])]
     if any(row.validated for row in summary.rows):
         tables.append(validated_table(summary))
     if len(summary.seeds) > 1:

@@ -29,7 +29,7 @@ class LessonsSettings(VSESettings):
         ge=0,
         description="steps on pictures alone before caption–caption ranking starts; 0 as published: of our trainings "
         "of two languages none of three collapsed into one point on fixed sides, but took twice as long, and two of "
-        "three did on random ones; of seven languages two of three did on fixed sides, all three on random ones",
+        "three did on random ones; of seven languages four of six did on fixed sides, all three on random ones",
     )
     caption_pair_sides: Literal["random", "fixed"] = Field(
         "random",
