@@ -42,7 +42,7 @@ def statements(folder: Path) -> list[dict[str, str]]:
 def main(folder: Path) -> None:
     corpus = groundling.Corpus.of(statements(folder), folder, name="drawings")
     system = {"name": "clip_ve", "dimensions": 64, "word_dimensions": 32}
-    training = {"maximum_steps": 600, "validate_every": 100, "batch_size": 64, "learning_rate": 3e-3}
+    training = {"maximum_steps": 600, "validate_every": 100, "batch_size": 64, "length_pool": 1, "learning_rate": 3e-3}
     settings = {"features": {"size": 64}, "text": {"minimum_count": 1}, "training": training}
     run = groundling.train(corpus=corpus, system=system, out=folder / "judge", **settings)
     print(f"Right on {groundling.evaluate(run).value('en', 'accuracy'):.0f} % of the test statements")
