@@ -3,13 +3,14 @@
     python benchmarks/latent_shares.py --data DIR --out docs/results/smalr-f8k7/shares
     python benchmarks/latent_shares.py --corpus emoji --out docs/results/smalr-emoji/shares
 
-Words of the training captions are counted as they occur, a word that stands there twice twice. Nothing is trained.
+Words are counted as they occur, a word that stands there twice twice: of the training captions, and of the test split,
+where those that no training caption has are lost. Nothing is trained.
 DIR holds f8k7/.
 """
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,8 @@ from measured_page import measured_page, write_measured
 
 ABOUT = (
     "Percent of the words in the training captions that are not among the most frequent ones of their language, which "
-    "keep a vector of their own (`own_words`): HEM and SMALR read them as latent tokens. [What it says]({})."
+    "keep a vector of their own (`own_words`): HEM and SMALR read them as latent tokens. Below, the same of the words in "
+    "the captions of the test split, and those that no training caption has, which are lost. [What it says]({})."
 )
 
 
@@ -58,26 +60,36 @@ CORPORA = {
 }
 
 
-def share(counts: Counter[str], own_words: int) -> float:
-    """Percent of all occurrences that are of words beyond the most frequent.
+def share(counts: Counter[str], rare: Collection[str]) -> float:
+    """Percent of all occurrences that are of these words.
 
-    >>> share(Counter("aaaabbbccd"), 2)
+    >>> share(Counter("aaaabbbccd"), {"c", "d", "e"})
     30.0
     """
-    rare = frequent(counts, 1)[own_words:]
     return 100 * sum(counts[word] for word in rare) / counts.total()
 
 
 def measure(name: str, data: Path | None) -> list[dict[str, Any]]:
     counted = CORPORA[name]
-    train = corpus.load(name, data).split("train")
-    counts = count_words(train.texts, train.languages.tolist(), counted.text)
-    rows = []
-    for own_words in counted.own_words:
-        found = {code: share(counts[code], own_words) for code in counted.languages}
+    captions = corpus.load(name, data)
+    counts = {}
+    for split in ("train", "test"):
+        part = captions.split(split)
+        counts[split] = count_words(part.texts, part.languages.tolist(), counted.text)
+    known = {code: frequent(counts["train"][code], 1) for code in counted.languages}
+
+    def row(named: str, split: str, words: Mapping[str, Collection[str]]) -> dict[str, Any]:
+        found = {code: share(counts[split][code], words[code]) for code in counted.languages}
         cells = {code: {"values": [value], "mean": value, "deviation": None} for code, value in found.items()}
-        rows.append({"name": f"{own_words:,} own words", "columns": cells})
-    return rows
+        return {"name": named, "columns": cells}
+
+    rare = {own_words: {code: words[own_words:] for code, words in known.items()} for own_words in counted.own_words}
+    lost = {code: counts["test"][code].keys() - set(words) for code, words in known.items()}
+    return [
+        *(row(f"{own_words:,} own words", "train", words) for own_words, words in rare.items()),
+        *(row(f"{own_words:,} own words, test split", "test", words) for own_words, words in rare.items()),
+        row("lost, test split", "test", lost),
+    ]
 
 
 def page(rows: list[dict[str, Any]], made: Mapping[str, str | int]) -> str:
