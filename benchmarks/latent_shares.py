@@ -26,8 +26,8 @@ from measured_page import measured_page, write_measured
 
 ABOUT = (
     "Percent of the words in the training captions that are not among the most frequent ones of their language, which "
-    "keep a vector of their own (`own_words`): HEM and SMALR read them as latent tokens. Below, the same of the words in "
-    "the captions of the test split, and those that no training caption has, which are lost. [What it says]({})."
+    "keep a vector of their own (`own_words`): HEM and SMALR read them as latent tokens. Below, the same of the words "
+    "in the captions of the test split, and those that no training caption has, which are lost. [What it says]({})."
 )
 
 

@@ -10,8 +10,8 @@ https://arxiv.org/abs/1707.05612.
 
 From random weights the hardest pair is cheapest where everything is alike, at the margin each, and trainings can rest
 there for thousands of steps. With `warm_up_steps` all wrong pairs count at first (Kiros et al. 2014), as much later
-work begins. The turn is sudden: on F8K-7 recall fell to a third there, and with seven languages early stopping ended
-trainings before it had come back (docs/results/lessons-f8k7.md):
+work begins. The turn is sudden: on F8K-7 with seven languages recall fell to less than a half there, and where
+it came back it had taken thousands of steps, which early stopping must allow for (docs/results/lessons-f8k7.md):
 
 >>> warmed = MaxOfHinges(margin=0.2, warm_up_steps=100)
 >>> scores = torch.tensor([[0.5, 0.4, 0.6], [0.1, 0.9, 0.0], [0.1, 0.2, 0.8]])
@@ -41,7 +41,8 @@ class MaxOfHinges(Objective):
         0,
         ge=0,
         description="steps in which all wrong pairs count, added up; only then the hardest; 0 as published. Recall "
-        "falls at the turn; early stopping may end a training before it is back: with seven languages of F8K-7 it did",
+        "may fall at the turn and take thousands of steps to come back, as it did with seven languages of F8K-7: give "
+        "early stopping as much patience",
     )
 
     def __call__(self, scores: Tensor, positives: Tensor | None = None, step: Tensor | None = None) -> Tensor:
