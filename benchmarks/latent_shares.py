@@ -53,7 +53,7 @@ CORPORA = {
     "emoji": Counted(
         "How much of the captions latent tokens read, emoji",
         "../smalr-emoji.md",
-        (5000, 600, 100),
+        (2000, 600, 100),
         ("en", "de", "fr", "cs", "zh", "ja", "ar", "af", "ko", "ru"),
         TextSettings(minimum_count=1, maximum_length=12),
     ),
